@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * posenc.h: positional encodings of transformers, every value rounded once from the exact formula.
+ *
+ * The order of use: describe an encoding (`struct pe_spec`), make an immutable plan for the
+ * positions in question (`pe_plan_new`, the only call that computes frequencies and allocates),
+ * then fill tables, rotate tensors or compute scores into memory of your own. Nothing here logs,
+ * locks, reads a clock or keeps state between calls. A plan may be shared by any number of threads.
+ *
+ * Exactness: tables, biases, sums, norms and scores are the real-number value of the formula,
+ * rounded to nearest, ties to even, to the dtype asked for. `pe_apply` in f32, f16 and bf16 is a
+ * fixed sequence of double operations instead, rounded once at the end. Hence the same bits on
+ * every processor, compiler and thread count.
+ *
+ * Needs libc and MPFR. All functions are prefixed pe_; those marked (any thread) keep no state.
+ */
+#ifndef POSENC_H
+#define POSENC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Limits ------------------------------------------------------------------------------- */
+
+#define PE_POSITION_MAX    9007199254740992.0 /* 2^53: largest |position| */
+#define PE_POSITIONS_N_MAX ((size_t)1 << 20)  /* positions in one list */
+#define PE_DIM_MAX         65536              /* widest row */
+#define PE_HEADS_MAX       1024               /* bias kinds */
+#define PE_AXES_MAX        2                  /* position axes of a kind */
+#define PE_PARAMS_MAX      32                 /* parameters of one kind or request */
+#define PE_FAULTS_MAX      16                 /* faults kept of one request */
+
+/* ---- Number formats ----------------------------------------------------------------------- */
+
+/* Element types of tensors. IEEE binary64, binary32, binary16, bfloat16; 64-bit integers. */
+enum pe_dtype { PE_F64, PE_F32, PE_F16, PE_BF16, PE_I64, PE_DTYPES_N };
+
+size_t pe_dtype_size(enum pe_dtype dtype);      /* bytes: 8, 4, 2, 2, 8 */
+const char *pe_dtype_name(enum pe_dtype dtype); /* "f64", "f32", "f16", "bf16", "i64" */
+/* Reads a name or alias (f32, float32, FP32, F32, <f4, ...). False when it names no dtype. */
+bool pe_dtype_parse(const char *name, size_t len, enum pe_dtype *dtype);
+
+/* Element i of an array as a double (exact but for i64 beyond 2^53). */
+double pe_load(enum pe_dtype dtype, const void *array, size_t i);
+/* Rounds once (to nearest, ties to even; overflow gives infinity) and stores as element i. */
+void pe_store(enum pe_dtype dtype, void *array, size_t i, double value);
+
+/*
+ * Numbers as text. Reading takes a number of JSON's grammar, `len` bytes without a terminator, and
+ * rounds its exact decimal value once to the dtype; false when it overflows to infinity (the
+ * infinity is stored all the same). Printing gives the fewest digits that read back in that dtype
+ * and of those the nearest, in the notation of ECMAScript's Number::toString (RFC 8785), but -0 as
+ * -0.0; NaN and infinities as NaN, Infinity, -Infinity without quotes. Returns the length.
+ */
+#define PE_TEXT_MAX 32 /* bytes that one printed number can take */
+bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array, size_t i);
+size_t pe_text_print(enum pe_dtype dtype, const void *array, size_t i, char out[PE_TEXT_MAX]);
+
+/* ---- Faults ------------------------------------------------------------------------------- */
+
+enum pe_status {
+    PE_OK,
+    PE_UNKNOWN_PARAMETER,
+    PE_MISSING_PARAMETER,
+    PE_INVALID_VALUE,
+    PE_CONFLICTING_PARAMETERS,
+    PE_SHAPE_MISMATCH,
+    PE_LIMIT_EXCEEDED,
+    PE_NO_MEMORY,
+};
+
+/* One mistake in what the caller gave: which parameter, what is wrong with which value, a hint. */
+struct pe_fault {
+    enum pe_status status;
+    char param[32];
+    char detail[240]; /* lower-case start, names the limit and the value received, no full stop */
+    char hint[160];   /* may be empty */
+};
+
+/* The mistakes of one request, in the order found. Those past PE_FAULTS_MAX are only counted. */
+struct pe_faults {
+    size_t n;
+    struct pe_fault item[PE_FAULTS_MAX];
+};
+
+/* Appends a fault (printf-style detail) and returns false, for `return pe_fault_add(...)`.
+ * `hint` may be NULL. */
+bool pe_fault_add(struct pe_faults *faults, enum pe_status status, const char *param,
+                  const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* ---- Parameters --------------------------------------------------------------------------- */
+
+enum pe_type {
+    PE_INT,   /* integer, |value| <= 2^53 */
+    PE_REAL,  /* finite double */
+    PE_BOOL,  /* false or true (text also 0 or 1) */
+    PE_ENUM,  /* one of `choices`; the value is its index */
+    PE_REALS, /* list of finite doubles */
+    PE_TEXT,  /* free text with a grammar of its own (positions, shapes) */
+};
+
+enum pe_param_flag {
+    PE_OPTIONAL = 1, /* may be absent although it has no default */
+    PE_OPEN_MIN = 2, /* min itself is not allowed */
+    PE_REPEATED = 4, /* request keys only: may be given several times (spec=) */
+    PE_DERIVED = 8,  /* the default comes from another parameter; the echo always shows it */
+};
+
+/* One parameter: the single place where its name, type, range, default and meaning stand. */
+struct pe_param {
+    const char *name;
+    const char *aliases; /* other spellings, space-separated, or NULL */
+    enum pe_type type;
+    double min, max;      /* inclusive (see PE_OPEN_MIN); of each element for PE_REALS */
+    unsigned multiple_of; /* PE_INT: 0 or the divisor asked for */
+    unsigned flags;       /* enum pe_param_flag */
+    const char *fallback; /* default in text form; "@dim" copies dim; NULL: none */
+    const char *choices;  /* PE_ENUM: "interleaved|gptj half|neox|rotate_half": choice|alias... */
+    const char *when;     /* "scaling=linear": only read then; NULL: always */
+    const char *help;     /* one sentence for the catalogue, with unit */
+};
+
+struct pe_value {
+    bool given;       /* by the caller, rather than the default */
+    bool set;         /* has a value at all */
+    double number;    /* PE_INT, PE_REAL, PE_BOOL (0, 1), PE_ENUM (index of the choice) */
+    const char *text; /* PE_TEXT: the caller's memory */
+    double *list;     /* PE_REALS: owned, freed by pe_params_release */
+    size_t list_n;
+};
+
+/* Values for a table of rows; `rows` outlives it. */
+struct pe_params {
+    const struct pe_param *rows;
+    size_t rows_n; /* <= PE_PARAMS_MAX */
+    struct pe_value value[PE_PARAMS_MAX];
+};
+
+void pe_params_init(struct pe_params *params, const struct pe_param *rows, size_t rows_n);
+void pe_params_release(struct pe_params *params);
+/* Row number of a name or alias, or -1. */
+int pe_params_find(const struct pe_params *params, const char *name, size_t len);
+/* Sets by text, number or list: type, range and divisibility are checked, and a second value that
+ * differs from the first is PE_CONFLICTING_PARAMETERS. `name` may be an alias; one that is not
+ * known is PE_UNKNOWN_PARAMETER with the nearest known one as hint. List text separates by `,`
+ * or `+`. Text of PE_TEXT rows is kept by reference. */
+bool pe_params_set_text(struct pe_params *params, const char *name, const char *text,
+                        struct pe_faults *faults);
+bool pe_params_set_number(struct pe_params *params, const char *name, double number,
+                          struct pe_faults *faults);
+bool pe_params_set_list(struct pe_params *params, const char *name, const double *list, size_t n,
+                        struct pe_faults *faults);
+/* Fills defaults, refuses parameters whose `when` does not hold, names the missing ones. */
+bool pe_params_finish(struct pe_params *params, struct pe_faults *faults);
+/* Value by full name; the row must exist. */
+const struct pe_value *pe_params_get(const struct pe_params *params, const char *name);
+/* Name of the choice that a PE_ENUM value stands for (static memory, `len` bytes). */
+const char *pe_choice_name(const struct pe_param *row, double index, size_t *len);
+/* Whether the `when` of row i holds (all of it is set), so that the echo shows it. */
+bool pe_params_applies(const struct pe_params *params, size_t i);
+/* Prints one value in text form (lists joined by `separator`); returns the length it needs, as
+ * snprintf does. */
+size_t pe_value_print(const struct pe_param *row, const struct pe_value *value, char separator,
+                      char *out, size_t size);
+/* Nearest of `n` names by edit distance, or NULL when none is near enough to be meant. */
+const char *pe_nearest_name(const char *name, const char *const *names, size_t n);
+
+/* ---- Kinds and specs ---------------------------------------------------------------------- */
+
+enum pe_acts { PE_ACTS_NOT, PE_ADDS, PE_ROTATES, PE_BIASES };
+
+enum pe_property { /* bits: what is known of a kind, for the catalogue */
+                   PE_RELATIVE = 1,
+                   PE_KEEPS_NORM = 2,
+                   PE_LEARNED = 4,
+                   PE_UNBOUNDED = 8, /* has a value at every position, however far */
+};
+
+struct pe_reference {
+    const char *title;
+    int year;
+    const char *id; /* "arXiv:2104.09864", or a library and file */
+};
+
+/* What the catalogue says about a kind. */
+struct pe_kind {
+    const char *name;
+    const char *aliases; /* space-separated, or NULL */
+    const char *title;
+    const char *formula;
+    const char *help; /* two or three sentences */
+    enum pe_acts acts;
+    unsigned properties; /* enum pe_property */
+    size_t axes;         /* position axes: 1, or 2 for rope2d */
+    const struct pe_param *params;
+    size_t params_n;
+    const struct pe_reference *references; /* ends with a NULL title */
+    const char *const *examples;           /* query strings, ends with NULL */
+    const struct pe__kind_ops *ops;        /* private */
+};
+
+size_t pe_kinds_n(void);
+const struct pe_kind *pe_kind_at(size_t i);
+const struct pe_kind *pe_kind_find(const char *name, size_t len); /* by name or alias, or NULL */
+
+/* A complete description of one encoding. Zero it or use pe_spec_init; release it after use. */
+struct pe_spec {
+    const struct pe_kind *kind;
+    struct pe_params params;
+    /* The caller's own table (learned [rows, dim], t5 [buckets, heads], row-major), by reference;
+     * NULL: values come from table_seed and table_std. */
+    const double *table;
+    size_t table_rows, table_cols;
+    char table_digest[17]; /* first 16 hex digits of its SHA-256, from the caller; "" without */
+};
+
+void pe_spec_init(struct pe_spec *spec, const struct pe_kind *kind);
+void pe_spec_release(struct pe_spec *spec);
+/* After all keys are set: defaults, then the rules between parameters. */
+bool pe_spec_finish(struct pe_spec *spec, struct pe_faults *faults);
+/* The compact form "rope:dim=64,layout=half": defaults left out (except dim), keys in table
+ * order. Returns the length it needs, as snprintf does. */
+size_t pe_spec_compact(const struct pe_spec *spec, char *out, size_t size);
+/* Reads a compact form into a spec that is not yet initialised; call pe_spec_finish after. On
+ * failure the spec needs no release. */
+bool pe_spec_parse(const char *text, struct pe_spec *spec, struct pe_faults *faults);
+double pe_spec_number(const struct pe_spec *spec, const char *name); /* a row of the kind */
+size_t pe_spec_dim(const struct pe_spec *spec);   /* width of a row; 0 for bias kinds */
+size_t pe_spec_pairs(const struct pe_spec *spec); /* frequencies: rotary_dim/2, dim/2; else 0 */
+size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
+
+/* ---- Positions ---------------------------------------------------------------------------- */
+
+/* n tokens with one coordinate per axis: at[axis][token]; doubles, |p| <= PE_POSITION_MAX. */
+struct pe_positions {
+    size_t axes, n;
+    const double *at[PE_AXES_MAX];
+};
+
+/* Reads "7", "0,8,24", "0:128:4", "-4:4", "0:2:0.25", "2^0:2^20" (and mixtures separated by
+ * commas) for one axis. Stores at most `max` values in `out`; *n is how many there are. A value is
+ * the double nearest to its exact decimal value; integers beyond 2^53 are refused. */
+bool pe_positions_parse(const char *text, const char *param, double *out, size_t max, size_t *n,
+                        struct pe_faults *faults);
+/* The canonical text: constant step and three or more values as a range, else a list. Returns the
+ * length it needs, as snprintf does. */
+size_t pe_positions_print(const double *at, size_t n, char *out, size_t size);
+/* Whether this kind has a value at each position (learned, binary); `param` names the culprit. */
+bool pe_positions_check(const struct pe_spec *spec, const struct pe_positions *positions,
+                        const char *param, struct pe_faults *faults);
+
+/* ---- Plans -------------------------------------------------------------------------------- */
+
+/* Frequencies and digit tables of one spec: immutable, shared by threads, freed by the caller. */
+struct pe_plan;
+
+/* Makes a plan that is fast for positions like `positions` (the same digit groups); others are
+ * correct too, but slow. The spec must be finished; it is copied, a posted table is referenced.
+ * PE_NO_MEMORY is the only failure. At most PE_PLAN_BYTES_MAX are allocated. */
+#define PE_PLAN_BYTES_MAX ((size_t)256 << 20)
+enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions *positions,
+                           struct pe_plan **plan);
+void pe_plan_free(struct pe_plan *plan);
+const struct pe_spec *pe_plan_spec(const struct pe_plan *plan);
+size_t pe_plan_bytes(const struct pe_plan *plan);
+/* Whether the plan has all digit groups that these positions need. */
+bool pe_plan_covers(const struct pe_plan *plan, const struct pe_positions *positions);
+
+/* ---- Tables ------------------------------------------------------------------------------- */
+
+/* The encoding: row i of out (row_stride elements apart, >= width) is that of token i. Adding
+ * kinds and none: width dim. Rotating kinds: width rotary_dim, cos in the channel of each pair's
+ * first member, sin in the second's. dtype: any but PE_I64. Positions have passed
+ * pe_positions_check. */
+void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, enum pe_dtype dtype,
+              void *out, size_t row_stride);
+/* Rotating kinds: cos and sin, each [n, pairs] dense. */
+void pe_cos_sin(const struct pe_plan *plan, const struct pe_positions *positions,
+                enum pe_dtype dtype, void *cos_out, void *sin_out);
+/* Bias kinds: out[h][i][j], h in [first, first + heads_n), dense, -slope*|m - n| or the bucket's
+ * value, query at m = queries->at[0][i], key at n = keys->at[0][j]. */
+void pe_bias(const struct pe_plan *plan, const struct pe_positions *queries,
+             const struct pe_positions *keys, size_t first, size_t heads_n, enum pe_dtype dtype,
+             void *out);
+/* t5: bucket numbers [queries, keys]. */
+void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
+                const struct pe_positions *keys, int64_t *out);
+/* alibi: slopes [heads] of all heads. */
+void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out);
+
+/* Frequencies of rotating kinds and sinusoidal, each [pairs]; radians per position, positions.
+ * turns = context / wavelength; band 0 kept, 2 divided. Any output may be NULL. */
+struct pe_frequencies {
+    double *inv_freq, *base_inv_freq, *wavelength, *turns;
+    int64_t *band;
+};
+void pe_frequencies(const struct pe_plan *plan, double context, const struct pe_frequencies *out);
+
+/* The angle direction*p*w of each token and chosen pair, [n, pairs_n], in f64. */
+enum pe_angle { PE_ANGLE, PE_ANGLE_MOD, PE_TURNS }; /* radians; in [0, 2 pi); full turns */
+void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
+               const size_t *pairs, size_t pairs_n, enum pe_angle form, double *out);
+
+/* ---- Apply -------------------------------------------------------------------------------- */
+
+/* A tensor seen as batch x head x token x channel: strides in elements, channels dense. */
+struct pe_view {
+    enum pe_dtype dtype; /* any but PE_I64 */
+    void *data;
+    size_t batches, heads, tokens, dim;
+    size_t batch_stride, head_stride, token_stride;
+};
+
+/* Sees a dense row-major tensor by its axes ("d", "td", "bhtd", "bthd", "htd", "thd", "btd");
+ * with "btd" `heads` splits the last axis (else 1). False when rank or divisibility do not fit. */
+bool pe_view_init(struct pe_view *view, enum pe_dtype dtype, void *data, const char *axes,
+                  const size_t *shape, size_t rank, size_t heads);
+
+struct pe_apply {
+    const struct pe_plan *plan;           /* rotating, adding or none; dim equals in->dim */
+    const struct pe_positions *positions; /* [tokens] for all batches, or one per batch */
+    size_t positions_n;                   /* 1, or in->batches */
+    bool inverse;                         /* undo: rotate backwards, subtract */
+    const struct pe_view *in, *out;       /* same dtype and sizes; out may be in */
+    void *work;                           /* pe_apply_work_bytes, 64-byte aligned */
+};
+size_t pe_apply_work_bytes(const struct pe_plan *plan);
+/* Rotates the first rotary_dim channels and passes the rest through, or adds. Position 0 gives
+ * back the input's bits. f64 is correctly rounded; f32, f16 and bf16 are computed in double from
+ * correctly rounded cos and sin (or table values) and rounded once. */
+void pe_apply(const struct pe_apply *job);
+
+/* Bias kinds: scores [.., heads, queries, keys] + bias, rounded once; batches dense matrices of
+ * heads_n heads starting with head `first`. out may be in. */
+void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
+                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
+                 enum pe_dtype dtype, const void *in, void *out);
+
+/* ---- Sums --------------------------------------------------------------------------------- */
+
+/* Correctly rounded to f64 whatever the order: a.b and the Euclidean length. Elements must be
+ * finite for an exact answer; else IEEE's NaN or infinity. */
+double pe_dot(enum pe_dtype dtype, const void *a, const void *b, size_t n);
+double pe_norm(enum pe_dtype dtype, const void *a, size_t n);
+
+/* ---- Scores ------------------------------------------------------------------------------- */
+
+enum pe_normalize { PE_NORMALIZE_NONE, PE_NORMALIZE_COSINE, PE_NORMALIZE_MEAN, PE_NORMALIZE_FIRST };
+
+/* q.k of encoded vectors against offset: the query at the anchor, the key at anchor + offset
+ * (swapped with anchor_is_key). All outputs are f64, correctly rounded means over the n vectors. */
+struct pe_scores {
+    const struct pe_plan *plan; /* one position axis */
+    const double *q, *k;        /* [vectors_n, dim] */
+    size_t vectors_n, dim;
+    const double *anchors, *offsets;
+    size_t anchors_n, offsets_n;
+    bool anchor_is_key;
+    size_t head;         /* bias kinds */
+    bool scale_sqrt_dim; /* divide by sqrt(dim) */
+    double scale;        /* multiply by it; 1 for none */
+    enum pe_normalize normalize;
+    /* outputs */
+    double *scores;   /* [anchors_n, offsets_n] */
+    double *terms[4]; /* content, cross_q, cross_k, position: same shape, each may be
+                         NULL; adding kinds only; unscaled, not normalized */
+    double norm_q_before, norm_k_before;
+    double *norm_q_after; /* [anchors_n] */
+    double *norm_k_after; /* [anchors_n, offsets_n] */
+};
+/* Positions anchor + offset must have passed pe_positions_check. PE_NO_MEMORY, or PE_INVALID_VALUE
+ * when a normalization divides by zero. */
+enum pe_status pe_scores(struct pe_scores *job);
+
+/* ---- Test vectors ------------------------------------------------------------------------- */
+
+/* SplitMix64 in counter form: draw(k) = mix((seed ^ fnv1a(stream)) + k * golden), k = 1, 2, ... */
+enum pe_content { PE_CONTENT_NORMAL, PE_CONTENT_UNIFORM };
+uint64_t pe_draw(uint64_t seed, const char *stream, uint64_t k);
+/* Elements [first, first + n) of the stream times gain, rounded once to dtype. */
+void pe_fill_random(uint64_t seed, const char *stream, enum pe_content content, double gain,
+                    size_t first, size_t n, enum pe_dtype dtype, void *out);
+
+/* ---- Processor ---------------------------------------------------------------------------- */
+
+/* Variants: "scalar", "base" (SSE2 or NEON), "avx2", "avx512". The choice is made at first use:
+ * POSENC_ISA if set and usable, else the widest usable. All give the same bits. */
+const char *pe_isa_name(void);
+/* Switches to a variant by name; false if it cannot run here. Not while other threads compute. */
+bool pe_isa_select(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * blob.h: immutable bytes with an atomic reference count, shared by responses and, later, caches.
+ */
+#ifndef BASE_BLOB_H
+#define BASE_BLOB_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "buf.h"
+
+struct blob {
+    atomic_size_t refs;
+    size_t len;
+    char *data;
+};
+
+/* Takes over the buffer's memory (the buffer is empty afterwards); one reference. NULL without
+ * memory, the buffer is then untouched. */
+struct blob *blob_from_buf(struct buf *buf);
+struct blob *blob_ref(struct blob *blob);
+void blob_unref(struct blob *blob); /* NULL is allowed */
+
+#endif

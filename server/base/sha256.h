@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sha256.h: SHA-256 (FIPS 180-4), for spec ids, ETags and Repr-Digest. */
+#ifndef BASE_SHA256_H
+#define BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sha256 {
+    uint32_t state[8];
+    uint64_t len;
+    unsigned char block[64];
+};
+
+void sha256_init(struct sha256 *sha);
+void sha256_update(struct sha256 *sha, const void *data, size_t len);
+void sha256_final(struct sha256 *sha, unsigned char digest[32]);
+/* The first `digits` (<= 64) lower-case hex digits of the digest of one text; out has digits + 1.
+ */
+void sha256_hex(const void *data, size_t len, size_t digits, char *out);
+
+#endif

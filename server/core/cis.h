@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * cis.h: exact cos and sin of position x frequency, by digit products (numerics of the project:
+ * cis(a + b) = cis(a) cis(b)). A position is a fixed-point number of 6-bit digits; for each digit
+ * group a table holds cis(digit * 64^g * w_i) as double-double, seeded by MPFR. Values come out as
+ * double-double with an error bound; the caller rounds (round.h) and asks for the exact value by
+ * MPFR where the bound leaves a doubt.
+ */
+#ifndef PE_CORE_CIS_H
+#define PE_CORE_CIS_H
+
+#include <mpfr.h>
+
+#include "posenc.h"
+
+/* Pairs that one call of pe__cis_row handles at most: its planes fit the first-level cache. */
+#define PE__BLOCK 128
+
+/* A position: the exact sum hi + lo (a position plus the shift), |hi + lo| <= 2^54. */
+struct pe__pos {
+    double hi, lo;
+};
+
+/* cos and sin of a block of pairs as unevaluated sums hi + lo. */
+struct pe__planes {
+    _Alignas(64) double cos_hi[PE__BLOCK];
+    _Alignas(64) double cos_lo[PE__BLOCK];
+    _Alignas(64) double sin_hi[PE__BLOCK];
+    _Alignas(64) double sin_lo[PE__BLOCK];
+};
+
+/* Frequency k of a set, in radians per position, to the precision of w (error <= 4 ulp of w). */
+typedef void pe__frequency_fn(const void *context, size_t k, mpfr_t w);
+
+/* Digit groups that occur in a set of positions: bit g stands for digits of weight 64^(g - 11), so
+ * that 2^-66 is the smallest step; bit PE__GROUPS_N marks positions that are no multiple of it
+ * (they are computed by MPFR one by one). */
+#define PE__GROUPS_N 20
+uint32_t pe__groups(struct pe__pos position);
+
+struct pe__cis;
+
+/* Builds digit tables for `n` frequencies and the given groups (immutable afterwards, shared by
+ * threads). `context` is kept by reference for pe__cis_exact. The radix shrinks (6, 3, 1 bits)
+ * where 64-entry tables would take more than half of PE_PLAN_BYTES_MAX. NULL without memory. */
+struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, size_t n,
+                            uint32_t groups);
+void pe__cis_free(struct pe__cis *cis);
+size_t pe__cis_bytes(const struct pe__cis *cis);
+uint32_t pe__cis_groups(const struct pe__cis *cis);
+
+/* What a walk over positions keeps between calls for one block of pairs: the product of all digit
+ * groups but the lowest, reused while they stay the same. Start with valid = false; use one walk
+ * per block. */
+struct pe__walk {
+    bool valid;
+    unsigned __int128 high; /* the digits the prefix stands for */
+    double eps;
+    struct pe__planes prefix;
+};
+
+/* cis(position * w_k) for k in [first, first + n), n <= PE__BLOCK, into out. Negative positions
+ * give the conjugate. Returns a bound on |value - (hi + lo)| of every component; 0 when exact
+ * (position 0). A position outside the tables' groups takes the slow path. */
+double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__pos position,
+                   size_t first, size_t n, struct pe__planes *out);
+
+/* cos and sin of position * w_k by MPFR to the precision of c and s (relative error <= 2^(4 -
+ * precision) each). Either may be NULL. */
+void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k, mpfr_ptr c,
+                   mpfr_ptr s);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kind.h: what an encoding kind must provide to the core, beside its catalogue entry (struct
+ * pe_kind), and the plan that all operations share. A kind is one file kind_X.c and one row in
+ * kinds.c; everything else (tables, apply, scores, HTTP) works from these functions.
+ */
+#ifndef PE_CORE_KIND_H
+#define PE_CORE_KIND_H
+
+#include <mpfr.h>
+
+#include "cis.h"
+#include "posenc.h"
+
+struct pe__kind_ops {
+    /* Rules between parameters and defaults that depend on others (rotary_dim); after the generic
+     * checks. NULL: none. */
+    bool (*check)(struct pe_spec *spec, struct pe_faults *faults);
+    /* Whether there is a value at this position (shift included); else explains why. NULL: always.
+     */
+    bool (*has_position)(const struct pe_spec *spec, double position, const char *param,
+                         struct pe_faults *faults);
+
+    /* Kinds made of frequencies (rotating, sinusoidal); NULL else. frequency: number k of
+     * frequencies_n, scaled or as without scaling, error <= 4 ulp of w. */
+    size_t (*frequencies_n)(const struct pe_spec *spec);
+    void (*frequency)(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w);
+    size_t (*pairs_n)(const struct pe_spec *spec);
+    /* Axis and frequency of a pair; NULL: axis 0, frequency = pair. */
+    void (*pair_source)(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k);
+    /* Channels of a pair in the table: `*c` takes the cosine, `*s` the sine; PE__NO_CHANNEL for
+     * none. For rotating kinds (c, s) are the first and second member of the pair. */
+    void (*pair_channels)(const struct pe_spec *spec, size_t pair, size_t *c, size_t *s);
+
+    /* Adding kinds without frequencies: channels [first, first + n) at one position as hi + lo;
+     * returns the error bound (0: exact). exact: one channel to y's precision (round.h's rule). */
+    double (*row)(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
+                  double *hi, double *lo);
+    void (*row_exact)(const struct pe_plan *plan, struct pe__pos position, size_t channel,
+                      mpfr_t y);
+
+    /* Bias kinds: the bias between query position m and key position n (shift cancels). */
+    double (*bias)(const struct pe_plan *plan, size_t head, double m, double n, double *hi,
+                   double *lo);
+    void (*bias_exact)(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y);
+    int64_t (*bucket)(const struct pe_spec *spec, double m, double n); /* t5 */
+    /* Fills plan->constant_hi/lo (alibi: slopes); returns how many it needs when both are NULL. */
+    size_t (*constants)(const struct pe_spec *spec, double *hi, double *lo);
+};
+
+#define PE__NO_CHANNEL ((size_t)-1)
+
+struct pe_plan {
+    struct pe_spec spec; /* own copy; a posted table is the caller's */
+    double shift;
+    size_t pairs;        /* 0 without frequencies */
+    struct pe__cis *cis; /* NULL without frequencies */
+    double *constant_hi, *constant_lo;
+    size_t bytes;
+};
+
+extern const struct pe_kind pe__kind_none, pe__kind_integer, pe__kind_binary, pe__kind_sinusoidal,
+    pe__kind_learned, pe__kind_rope, pe__kind_rope2d, pe__kind_alibi, pe__kind_t5;
+
+/* The position of a token on one axis with the plan's shift, exact. */
+struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
+
+/* Walks over the tokens of one block of pairs [first, first + n), n <= PE__BLOCK. */
+struct pe__plan_walk {
+    struct pe__walk axis[PE_AXES_MAX];
+};
+void pe__plan_walk_init(struct pe__plan_walk *walk);
+/* cos and sin of the block's pairs at one token, direction and axes applied; returns the error
+ * bound of every component, 0 when the position is 0 on every axis. */
+double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                      const struct pe_positions *positions, size_t token, size_t first, size_t n,
+                      struct pe__planes *out);
+/* cos and sin of one pair at one token to the precision of c and s; either may be NULL. */
+void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
+                         size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * http.h: the HTTP service as main.c starts it: libmicrohttpd without threads of its own, driven by
+ * one libuv loop, plus libuv's worker pool. One service per process.
+ */
+#ifndef HTTP_HTTP_H
+#define HTTP_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "request.h"
+
+struct http_options {
+    const char *listen;   /* "127.0.0.1:8080", "[::1]:0", numeric addresses only */
+    unsigned workers;     /* pool threads, >= 1 */
+    unsigned queue;       /* jobs waiting beyond those running; more: 503 overloaded */
+    size_t body_max;      /* bytes of a request body */
+    size_t arena_max;     /* bytes of one request's arena */
+    unsigned deadline_ms; /* from the complete head to the end of work() */
+    unsigned connections_max;
+    int ready_fd; /* gets one JSON line {"url":...} when listening, then is closed; -1 */
+};
+
+struct http_hooks {
+    const struct route *routes;
+    size_t routes_n;
+    void *app; /* becomes request.app */
+    /* Loop thread, once per request before sending: when request->err.n > 0 makes the problem
+     * document (and adds the nearest path to a not-found without a hint); adds the fields every
+     * answer has. */
+    void (*finish)(struct request *request);
+};
+
+struct http_service;
+
+/* Opens the listening socket and prepares the loop; says on stderr what failed and returns NULL. */
+struct http_service *http_start(const struct http_options *options, const struct http_hooks *hooks);
+/* Runs until SIGTERM or SIGINT, then drains; returns the exit status. */
+int http_run(struct http_service *service);
+void http_free(struct http_service *service);
+bool http_draining(const struct http_service *service);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * request.h: one HTTP request from its head to its answer, as handlers see it. The http layer reads
+ * the head and the body, decodes the target, matches the route, runs the handler's steps where they
+ * belong and sends the response; it knows nothing of encodings.
+ *
+ * Life of a request: quick() on the loop thread once the body is complete; if it returns STEP_WORK
+ * the connection is suspended and work() runs on a pool thread, which then owns the request; back
+ * on the loop thread settle() runs (if any), then hooks->finish(), then the answer is sent. The
+ * request is freed when libmicrohttpd is done with it. A step that returns STEP_FAILED has added to
+ * `err`; hooks->finish() makes the problem document.
+ */
+#ifndef HTTP_REQUEST_H
+#define HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "blob.h"
+#include "buf.h"
+#include "err.h"
+
+#define REQUEST_ARGS_MAX    128 /* query parameters */
+#define REQUEST_HEADERS_MAX 24  /* response fields a handler can add */
+
+enum method { /* bits, for route.methods */
+              METHOD_GET = 1,
+              METHOD_HEAD = 2,
+              METHOD_POST = 4,
+              METHOD_OPTIONS = 8,
+              METHOD_OTHER = 16,
+};
+
+enum step { STEP_DONE, STEP_WORK, STEP_FAILED };
+
+struct request;
+
+/* One row of the route table. */
+struct route {
+    unsigned methods; /* METHOD_GET (HEAD comes with it) | METHOD_POST */
+    const char *path; /* "/v1/table"; the last segment may be "{name}" */
+    bool formats;     /* a suffix .json, .csv, ... is allowed */
+    enum step (*quick)(struct request *request);
+    enum step (*work)(struct request *request);   /* NULL if quick never asks for it */
+    enum step (*settle)(struct request *request); /* NULL */
+    const void *endpoint;                         /* the api layer's description; opaque here */
+};
+
+struct query_arg {
+    const char *name, *value; /* decoded once, strictly; UTF-8, no zero byte; value "" without = */
+};
+
+struct header {
+    const char *name, *value;
+};
+
+struct response {
+    int status;               /* 200 unless set; problems set theirs */
+    const char *content_type; /* static or arena */
+    struct buf body;          /* the answer's bytes, unless blob is set */
+    struct blob *blob;        /* shared bytes; released with the request */
+    size_t headers_n;
+    struct header headers[REQUEST_HEADERS_MAX];
+};
+
+struct request {
+    void *app;
+    const struct route *route; /* NULL when none matched */
+    enum method method;
+    const char *target;   /* as received, for `instance` and the log */
+    const char *path;     /* decoded, without suffix */
+    const char *suffix;   /* "csv", or NULL */
+    const char *path_arg; /* what {name} stands for, or NULL */
+    const char *query;    /* raw text after '?', or "" */
+    struct query_arg *args;
+    size_t args_n;
+    const char *body; /* 64-byte aligned; NULL without */
+    size_t body_len;
+    struct arena arena;
+    struct err err;
+    struct response response;
+    char id[33];   /* Request-Id: the client's (checked) or 32 hex digits of our own */
+    bool id_given; /* the client sent a Request-Id or traceparent */
+    uint64_t start_ns, parse_ns, compute_ns, encode_ns; /* for Server-Timing, set by handlers */
+    void *state;                                        /* the handler's */
+    void (*state_free)(struct request *request);        /* on the loop thread, at the end; NULL */
+    struct http_exchange *exchange;                     /* private to http/ */
+};
+
+/* Value of a request header field, or NULL. Any step. */
+const char *request_header(const struct request *request, const char *name);
+/* Whether the deadline has passed: long loops ask between slabs and then fail with
+ * ERR_deadline. */
+bool request_expired(const struct request *request);
+/* Adds a response field; both strings live as long as the request (static or arena). */
+void response_header(struct request *request, const char *name, const char *value);
+uint64_t clock_ns(void); /* monotonic */
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * doc.h: a JSON request body. One pass checks the complete grammar (RFC 8259, UTF-8, depth, no zero
+ * byte) and lifts every numeric array out: only its place, shape and count are noted, and jansson
+ * sees `null` in its stead. So jansson reads a small envelope whatever the size of the tensors,
+ * and numbers are converted once, later, straight from the body into a buffer of the right dtype.
+ *
+ * An array is numeric when its first leaf is a number or one of the strings "NaN", "Infinity",
+ * "-Infinity", or when it has no leaf at all ([] or [[],[]]). Any other leaf further on, or a
+ * ragged row, is noted as a fault of that array with its JSON pointer, for whoever wants a tensor.
+ */
+#ifndef JSON_DOC_H
+#define JSON_DOC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+#include "err.h"
+#include "posenc.h"
+
+#define JSON_DEPTH_MAX    32                 /* nesting of objects and arrays together */
+#define JSON_ENVELOPE_MAX ((size_t)64 << 10) /* bytes of a body that are not numeric arrays */
+#define JSON_ARRAYS_MAX   256                /* numeric arrays in one body */
+#define JSON_RANK_MAX     8                  /* axes of a numeric array */
+#define JSON_MEMORY_MAX   ((size_t)4 << 20)  /* what jansson may allocate for one body */
+
+/* One numeric array: where it stands and how it is shaped. */
+struct json_array {
+    const char *pointer; /* RFC 6901, e.g. "/x/data" */
+    const char *text;    /* its first byte, '[' , in the body */
+    size_t len;          /* bytes to the closing bracket, included */
+    size_t count;        /* leaves */
+    size_t rank;
+    size_t shape[JSON_RANK_MAX];
+    bool integers;          /* every leaf is an integer literal */
+    const char *inexact;    /* pointer of the first integer literal beyond 2^53, or NULL */
+    const char *fault;      /* pointer of the first fault, or NULL */
+    const char *fault_says; /* what is wrong there */
+};
+
+struct json_doc {
+    json_t *root; /* envelope: numeric arrays stand as null */
+    struct json_array *arrays;
+    size_t arrays_n;
+};
+
+/* Reads a whole body; strings and arrays point into the body and the arena, which must outlive the
+ * doc. On failure errors (malformed-json with line and column, limit-exceeded) are added and
+ * nothing needs a release. Needs json_doc_setup() once in the process, before threads. */
+bool json_doc_read(struct json_doc *doc, const char *body, size_t len, struct arena *arena,
+                   struct err *err);
+void json_doc_release(struct json_doc *doc);
+/* Fences jansson's allocator (per-thread budget JSON_MEMORY_MAX) and seeds its hashes. */
+void json_doc_setup(void);
+
+/* The numeric array at a pointer, or NULL. */
+const struct json_array *json_doc_array(const struct json_doc *doc, const char *pointer);
+
+/* Converts a faultless array to `dtype`, count elements, row-major, each rounded once from its
+ * decimal text. An overflow to infinity is invalid-value with the element's pointer. */
+bool json_array_read(const struct json_array *array, enum pe_dtype dtype, void *out,
+                     struct err *err);
+
+#endif
