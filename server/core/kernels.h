@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kernels.h: the function table that every instruction-set variant fills. The source is written
+ * once (kernels.inc.c and the *.inc.c it includes) with compiler vector types and is compiled per
+ * variant; every lane does the same IEEE operations as the scalar code, so all variants give the
+ * same bits. Kernels never see NaN-free or aligned promises beyond what is said here.
+ */
+#ifndef PE_CORE_KERNELS_H
+#define PE_CORE_KERNELS_H
+
+#include "cis.h"
+#include "posenc.h"
+
+/* Structure-of-arrays complex double-double: four pointers to n doubles each. */
+struct pe__cdd {
+    double *cos_hi, *cos_lo, *sin_hi, *sin_lo;
+};
+struct pe__cdd_in {
+    const double *cos_hi, *cos_lo, *sin_hi, *sin_lo;
+};
+
+/* One block of pairs to rotate: first members a, second members b, `step` elements apart (1 for
+ * half-split, 2 for interleaved with b = a + 1). ya may be a and yb may be b; no other overlap. */
+struct pe__rotation {
+    size_t n;
+    size_t step;
+    const void *a, *b;
+    void *ya, *yb;
+};
+
+struct pe__kernels {
+    const char *name;
+
+    /* out = a * b, complex double-double, n lanes; out may be a or b. */
+    void (*cis_mul)(size_t n, struct pe__cdd_in a, struct pe__cdd_in b, struct pe__cdd out);
+
+    /* pe__round_row for one floating dtype. */
+    size_t (*round_row[PE_I64])(size_t n, const double *hi, const double *lo, double eps, void *out,
+                                size_t stride, uint16_t *bad);
+
+    /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. */
+    void (*rotate[PE_I64])(const struct pe__rotation *job, const double *c, const double *s);
+
+    /* f64: the same with double-double c and s off by at most eps (absolute), rounded to nearest
+     * with the rounding test; returns how many pairs are doubtful, their numbers in bad. A pair
+     * with a non-finite member is done in plain double and is never doubtful; one outside 2^+-900
+     * always is. Doubtful pairs are not written (so that in-place works). */
+    size_t (*rotate_f64)(const struct pe__rotation *job, const struct pe__planes *cs, double eps,
+                         uint16_t *bad);
+};
+
+/* The chosen variant (cpu.c). */
+const struct pe__kernels *pe__kernels(void);
+/* All variants compiled in that this processor can run, for tests; returns how many. */
+size_t pe__kernels_usable(const struct pe__kernels *out[4]);
+
+extern const struct pe__kernels pe__kernels_scalar, pe__kernels_base, pe__kernels_avx2,
+    pe__kernels_avx512;
+
+#endif
