@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * api.h: the HTTP resources: what an endpoint is, the application state they share, and the seams
+ * between reading a request (job.h), computing (one file per resource) and answering (answer.h).
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http.h"
+#include "posenc.h"
+
+#define API_SERVICE_VERSION   "0.1.0"
+#define API_SEMANTICS         "1"     /* major, in bodies */
+#define API_SEMANTICS_VERSION "1.0.0" /* full, in Posenc-Semantics and /v1/version */
+
+/* Limits and facts that main.c hands over, from the options. */
+struct app_options {
+    size_t elements_max;      /* of a binary answer, and of all tensors of a request */
+    size_t text_elements_max; /* of a JSON, csv or txt answer */
+    size_t body_max;          /* bytes */
+    unsigned workers, queue, deadline_ms, connections_max;
+};
+
+struct plan_store; /* cache of plans, shared by threads (plans.h) */
+
+struct app {
+    struct app_options options;
+    struct plan_store *plans;
+    struct blob *openapi; /* the finished document */
+    bool (*draining)(void *context);
+    void *draining_context;
+};
+
+struct app *app_new(const struct app_options *options); /* NULL without memory (said on stderr) */
+void app_free(struct app *app);
+/* Routes and finish hook for http_start(). */
+struct http_hooks app_hooks(struct app *app);
+
+/* ---- Endpoints ---------------------------------------------------------------------------- */
+
+enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_TXT, FORMATS_N };
+
+enum cache_class { CACHE_NO_STORE, CACHE_COMPUTED, CACHE_PAGE };
+
+struct job;
+
+/* What the tables, readers, errors, the catalogue and OpenAPI know of one endpoint. Rows stand in
+ * the resource's file; routes.c points to them. */
+struct endpoint {
+    const char *summary;         /* one sentence */
+    const char *describes;       /* main tensor, for OpenAPI; "" if none */
+    const struct pe_param *keys; /* request keys: query parameters and JSON members alike */
+    size_t keys_n;
+    unsigned specs_max;         /* 0: takes no encoding; else how many spec= */
+    unsigned acts;              /* kinds it takes: bit 1 << enum pe_acts */
+    const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
+    enum cache_class cache;
+    unsigned formats; /* bits 1 << enum format */
+    /* Computed endpoints (job.c drives them); NULL elsewhere. */
+    bool (*prepare)(struct job *job); /* reads what is its own, checks, states the cost */
+    bool (*compute)(struct job *job); /* fills job->answer */
+};
+
+/* The route table (routes.c). */
+extern const struct route api_routes[];
+extern const size_t api_routes_n;
+
+/* Steps of computed endpoints (job.c). */
+enum step computed_quick(struct request *request);
+enum step computed_work(struct request *request);
+
+/* Steps of the service resources (meta.c, catalogue.c, help.c, openapi.c). */
+enum step root_quick(struct request *request);      /* /, by Accept: page or help */
+enum step help_quick(struct request *request);      /* /help */
+enum step openapi_quick(struct request *request);   /* /openapi.json */
+enum step v1_quick(struct request *request);        /* /v1 */
+enum step encodings_quick(struct request *request); /* /v1/encodings[/{kind}] */
+enum step version_quick(struct request *request);
+enum step limits_quick(struct request *request);
+enum step livez_quick(struct request *request);  /* and /healthz */
+enum step readyz_quick(struct request *request); /* ?verbose lists the checks */
+enum step metrics_quick(struct request *request);
+struct blob *openapi_new(const struct app *app); /* NULL without memory */
+
+/* Endpoint rows, one per resource file. */
+extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
+    apply_endpoint, scores_endpoint, spec_endpoint;
+extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, v1_endpoint,
+    encodings_endpoint, kind_endpoint, version_endpoint, limits_endpoint, livez_endpoint,
+    readyz_endpoint, metrics_endpoint;
+
+/* ---- Shared pieces ------------------------------------------------------------------------ */
+
+/* problem.c: request->err -> problem+json (or text for Accept: text/plain) and status. */
+void problem_answer(struct request *request);
+/* The finish hook: problem, then the fields all answers have (Cache-Control by endpoint, ...). */
+void api_finish(struct request *request);
+
+/* format.c: suffix, then format=, then Accept by quality; formats is a set of bits. Known formats
+ * that are not offered here, or an Accept that fits none: not-acceptable (lists the offered). */
+bool format_choose(struct request *request, unsigned formats, enum format *format);
+const char *format_media_type(enum format format);
+const char *format_suffix(enum format format); /* "json" */
+
+/* Faults of the core as errors of the request: `prefix` is "" for a query, "/spec/" for JSON. */
+void api_faults(struct err *err, const struct pe_faults *faults, const char *prefix);
+
+/* Appends name=value to a query string, percent-encoding what must be; '?' or '&' in front. */
+void api_query_append(struct buf *out, const char *name, const char *value);
+
+/* Ends a quick step that made its body in request->response.body. */
+enum step api_done(struct request *request, const char *content_type);
+
+#endif

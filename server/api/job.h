@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * job.h: one computed request between its reading and its answer. GET and POST are read into the
+ * same thing: specs, request keys, tensors; endpoints see no difference. Small ones whose plans are
+ * cached run on the loop thread, all others on a worker (job.c decides).
+ */
+#ifndef API_JOB_H
+#define API_JOB_H
+
+#include "answer.h"
+#include "api.h"
+#include "doc.h"
+
+#define JOB_SPECS_MAX 8
+
+struct plan_ref;
+
+/* A caller's tensor, in the arena. */
+struct tensor {
+    enum pe_dtype dtype;
+    size_t rank, shape[TREE_RANK_MAX], count;
+    void *data;
+    const char *pointer; /* "/x" */
+};
+
+/* Positions as given: one list per batch row (lists_n 1 otherwise). */
+struct position_lists {
+    struct pe_positions *list;
+    size_t lists_n;
+    const char *text;  /* canonical, for the echo; NULL when lists_n > 1 */
+    const char *where; /* parameter name or pointer, for errors */
+};
+
+struct job_spec {
+    struct pe_spec spec;
+    const char *prefix;  /* where its parameters stand: "" or "/spec/" ... */
+    const char *compact; /* after job_specs_finish */
+    char id[17];
+    struct plan_ref *plan;
+};
+
+struct job {
+    struct request *request;
+    struct app *app;
+    const struct endpoint *endpoint;
+    enum format format;
+    struct json_doc doc;
+    bool has_doc;
+    struct job_spec specs[JOB_SPECS_MAX];
+    size_t specs_n;
+    struct pe_params keys;
+    struct pe_positions plan_positions; /* what plans must be fast for; set by prepare */
+    size_t elements;                    /* of the answer; set by prepare through job_cost */
+    size_t work;                        /* about how many ns of computing; set by prepare */
+    struct answer answer;
+    void *own; /* the endpoint's, in the arena */
+};
+
+/* Reading (called by job.c in this order). */
+bool job_read(struct job *job); /* body, format, specs, keys */
+/* Called by prepare once defaults that depend on tensors are set: finishes all specs, checks that
+ * the endpoint takes their kinds, makes compact forms and ids. */
+bool job_specs_finish(struct job *job);
+/* Limit on elements by format; limit-exceeded with cost and limit. */
+bool job_cost(struct job *job, size_t elements);
+
+/* Pieces for prepare. */
+const struct pe_value *job_key(const struct job *job, const char *name);
+const char *job_key_choice(const struct job *job, const char *name); /* PE_ENUM as text */
+/* Tensor member by name; *found tells whether there is one. */
+bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);
+/* Positions of a PE_TEXT key (text, number, array, {"axes": ..}); `axes` per token. Batches of
+ * lists only if batches_max > 1. */
+bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
+                   struct position_lists *out);
+bool job_positions_check(struct job *job, const struct position_lists *positions);
+
+/* Memory of the request; adds an error and gives NULL past the cap. */
+void *job_alloc(struct job *job, size_t n, size_t size);
+/* A tensor of the answer: allocated, appended to answer.tensors. NULL as job_alloc. */
+void *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
+                 const size_t *shape);
+/* The plan of spec i. */
+const struct pe_plan *job_plan(const struct job *job, size_t i);
+
+/* answer parts made for every endpoint: spec, spec_id, params from the key rows, links. */
+void job_answer_begin(struct job *job);
+void job_answer_end(struct job *job);
+/* {"kind":..,"dim":..} with every parameter that applies. */
+void job_spec_tree(struct tree *parent, const char *key, const struct pe_spec *spec);
+
+#endif
