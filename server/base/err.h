@@ -48,6 +48,7 @@ struct err_item {
     char detail[320]; /* lower-case start, names the limit and the value received, no full stop */
     char hint[200];   /* may be empty */
     size_t line, column; /* of a syntax error in the body, 1-based; 0: none */
+    const char *allowed; /* space-separated names that would do, or NULL; lives as the request */
 };
 
 struct err {
