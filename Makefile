@@ -1,11 +1,14 @@
 # posencd: make run, make test; `make help` lists the rest.
-# Variables: CC=gcc|clang, MODE=release|debug, OPT=-O3, SAN=address,undefined, T=core/test_cis.
+# Variables: CC=gcc|clang, MODE=release|debug|coverage, SAN=address,undefined, T=core/test_cis (one
+# test program), ARGS='--listen 127.0.0.1:9000' (of make run), FUZZ_SECONDS, PREFIX, DESTDIR.
 
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 MODE    ?= release
 SAN     ?=
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
+SONAME  := libposenc.so.0
+FUZZ_SECONDS ?= 20
 
 comma   := ,
 empty   :=
@@ -13,16 +16,19 @@ space   := $(empty) $(empty)
 BUILD   ?= build/$(notdir $(CC))-$(MODE)$(addprefix -,$(subst $(comma),-,$(SAN)))
 CXX     := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC)))
 ARCH    := $(shell uname -m)
+# All cores, unless make was given -j itself.
+MAKEFLAGS += $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc 2>/dev/null || echo 2))
 
-OPT     ?= $(if $(filter debug,$(MODE)),-O0 -g,-O3 -g)
+OPT     ?= $(if $(filter release,$(MODE)),-O3,-O0) -g $(if $(filter coverage,$(MODE)),--coverage)
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
            -Wmissing-prototypes -Wvla -Wundef -Werror
-HARDEN  := -fstack-protector-strong -fPIC $(if $(SAN)$(filter debug,$(MODE)),,-D_FORTIFY_SOURCE=2)
+HARDEN  := -fstack-protector-strong -fPIC $(if $(SAN)$(filter-out release,$(MODE)),,-D_FORTIFY_SOURCE=2)
 SANFLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined))
-CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread
+CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr 2>/dev/null)
+CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread $(CPPFLAGS)
 CXXFLAGS:= -std=c++17 $(OPT) -Wall -Wextra -Werror $(HARDEN) $(SANFLAG) -ffp-contract=off \
            -fno-exceptions -fno-rtti
-LDFLAGS := $(SANFLAG) -pthread -Wl,-z,relro,-z,now
+LDFLAGS := $(SANFLAG) $(filter --coverage,$(OPT)) -pthread -Wl,-z,relro,-z,now
 
 # Layers: what each may include (style: nothing includes upward).
 INC_core := -Iinclude
@@ -31,16 +37,14 @@ INC_json := -Iinclude -Iserver/base -Iserver/json
 INC_http := -Iserver/base -Iserver/http
 INC_api  := -Iinclude -Iserver/base -Iserver/json -Iserver/http -Iserver/api
 INC_main := $(INC_api) -Iserver
+INC_config := $(INC_main)
 
 LAYERS  := core base json http api
-CORE_C  := $(filter-out server/core/kernels.inc.c,$(wildcard server/core/*.c))
-objs     = $(patsubst server/%.c,$(BUILD)/%.o,$(filter-out %.inc.c,$(wildcard server/$(1)/*.c)))
-OBJ_core := $(call objs,core) $(patsubst server/%.cpp,$(BUILD)/%.o,$(wildcard server/core/*.cpp))
-OBJ_base := $(call objs,base)
-OBJ_json := $(call objs,json)
-OBJ_http := $(call objs,http)
-OBJ_api  := $(call objs,api) $(patsubst server/%.S,$(BUILD)/%.o,$(wildcard server/web/*.S))
+sources  = $(filter-out %.inc.c,$(wildcard server/$(1)/*.c server/$(1)/*/*.c server/$(1)/*.cpp))
+objects  = $(patsubst server/%,$(BUILD)/%.o,$(basename $(call sources,$(1))))
 OBJ_main := $(BUILD)/main.o $(BUILD)/config.o
+OBJ_web  := $(patsubst server/%.S,$(BUILD)/%.o,$(wildcard server/web/*.S))
+$(foreach l,$(LAYERS),$(eval OBJ_$(l) := $(call objects,$(l)) $(if $(filter api,$(l)),$(OBJ_web))))
 
 # What a program of each layer links with.
 NAME_core := posenc
@@ -52,18 +56,40 @@ LINK_http := $(foreach l,http base,$(call archive,$(l)))
 LINK_api  := $(foreach l,api http json base core,$(call archive,$(l)))
 
 STDCXX  := -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
-LIBS_core := $(STDCXX) -lmpfr -lgmp -lm
-LIBS    := -lmicrohttpd -luv -ljansson $(LIBS_core)
+LIBS_core = $(STDCXX) $(or $(shell pkg-config --libs mpfr),-lmpfr -lgmp) -lm
+LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson) $(LIBS_core)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all
+.SECONDARY:
+.PHONY: help deps run test all e2e check fuzz bench coverage lint format install docker clean \
+        unit replay tsan digests tidy fuzz-programs tests
 
-all: $(BUILD)/posencd $(BUILD)/libposenc.a ## build the daemon (build/posencd) and the library
-	@mkdir -p build && ln -sfn $(patsubst build/%,%,$(BUILD))/posencd build/posencd
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@sed -n '2,3s/^# *//p' Makefile
+
+deps: ## install what is missing to build and test (apt-get), or say what to install by hand
+	@deploy/deps.sh build test $(if $(findstring clang,$(CC)),clang)
+
+run: ## build the daemon and run it on 127.0.0.1:8080 (ARGS=...)
+	@deploy/deps.sh build $(if $(findstring clang,$(CC)),clang)
+	@echo "building $(BUILD)/posencd" && $(MAKE) --no-print-directory --silent all
+	@exec $(BUILD)/posencd $(ARGS)
+
+test: deps ## build, then run every test: unit, end to end, fuzz findings of old, house rules
+	@echo "building $(BUILD)" && $(MAKE) --no-print-directory --silent all tests
+	@set -e; for t in unit e2e replay check; do $(MAKE) --no-print-directory --silent $$t; done
+
+all: $(BUILD)/posencd $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## build the daemon and the library
+	@$(if $(filter build/gcc-release,$(BUILD)),ln -sfn gcc-release/posencd build/posencd)
 
 $(BUILD)/posencd: $(OBJ_main) $(LINK_api)
 	$(CC) $(LDFLAGS) -o $@ $(OBJ_main) $(LINK_api) $(LIBS)
+
+$(BUILD)/libposenc.so: $(OBJ_core) deploy/libposenc.map
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME),--version-script=deploy/libposenc.map -o $@ \
+	    $(OBJ_core) $(LIBS_core)
 
 define layer
 $(call archive,$(1)): $$(OBJ_$(1))
@@ -71,7 +97,7 @@ $(call archive,$(1)): $$(OBJ_$(1))
 	ar rcs $$@ $$^
 $(BUILD)/$(1)/%.o: server/$(1)/%.c Makefile
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) $(INC_$(1)) $$(ISA_$$*) -MMD -MP -c -o $$@ $$<
+	$(CC) $(CFLAGS) $(INC_$(1)) $$(ISA_$$(notdir $$*)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer,$(l))))
 
@@ -94,20 +120,131 @@ $(BUILD)/%.o: server/%.c Makefile
 	$(CC) $(CFLAGS) $(INC_main) -DPOSENCD_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
 # ---- Tests: one Criterion program per source file, tests/<layer>/test_X.c ----------------------
-TESTS   := $(if $(T),$(addprefix tests/,$(addsuffix .c,$(T))),$(foreach l,$(LAYERS),$(wildcard tests/$(l)/test_*.c)))
-TESTBIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TESTS))
+# tests/e2e starts the daemon and speaks HTTP to it; POSENCD names another daemon than our own.
+UNITS   := $(foreach l,$(LAYERS),$(wildcard tests/$(l)/test_*.c))
+E2ES    := $(wildcard tests/e2e/test_*.c)
+INC_e2e   := $(INC_json)
+LINK_e2e  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(E2ES),$(wildcard tests/e2e/*.c))) $(LINK_json)
+LIBS_e2e  := $(shell pkg-config --libs libcurl 2>/dev/null)
+POSENCD   ?= $(BUILD)/posencd
 
+programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(if $(T),$(filter $(T:%=tests/%.c),$(1)),$(1)))
 
 define testprogram
 $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LINK_$(1)) Makefile
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_$(1)) -Iserver/core -Itests -MMD -MP $(LDFLAGS) \
-	    -o $$@ $$< $(LINK_$(1)) -lcriterion $(LIBS)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_$(1)) -Iserver/core -Itests -MMD -MP -MT $$@ \
+	    -MF $$@.d $(LDFLAGS) -o $$@ $$< $(LINK_$(1)) -lcriterion $(LIBS_$(1)) $$(LIBS)
 endef
-$(foreach l,$(LAYERS),$(eval $(call testprogram,$(l))))
+$(foreach l,$(LAYERS) e2e,$(eval $(call testprogram,$(l))))
 
-.PHONY: unit
-unit: $(TESTBIN) ## run the unit tests (T=core/test_cis for one)
-	@set -e; for t in $(TESTBIN); do echo "== $$t"; $$t --quiet; done
+$(BUILD)/tests/e2e/%.o: tests/e2e/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(INC_e2e) -Itests -MMD -MP -c -o $@ $<
+
+$(if $(T),$(if $(wildcard $(T:%=tests/%.c)),,$(error there is no tests/$(T).c)))
+tests: $(call programs,$(UNITS) $(E2ES))
+
+unit: $(call programs,$(UNITS)) ## run the unit tests (T=core/test_cis for one)
+	@tests/run.sh $^
+
+e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the daemon
+	@POSENCD=$(abspath $(POSENCD)) tests/run.sh $(call programs,$(E2ES))
+
+check: $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## check the house rules: layers, symbols, headers, tables, style
+	@tests/checks/layers.sh
+	@tests/checks/style.sh
+	@tests/checks/headers.sh "$(CC)" "$(CXX)" $(foreach l,$(LAYERS) main,"$(l):$(INC_$(l)) $(CPPFLAGS)")
+	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
+	@tests/checks/tables.sh
+
+# Builds of another kind stand beside the default one, or beside a BUILD that was given.
+OTHER   := $(if $(filter file,$(origin BUILD)),build/,$(BUILD)-)
+another  = $(MAKE) --no-print-directory CC=$(1) MODE=$(2) BUILD=$(OTHER)$(1)-$(2)
+
+tsan: all $(call programs,$(E2ES)) ## run the end-to-end tests against a daemon under ThreadSanitizer
+	@$(MAKE) --no-print-directory --silent SAN=thread BUILD=$(OTHER)$(notdir $(CC))-thread all
+	@tests/e2e/tsan.sh $(OTHER)$(notdir $(CC))-thread/posencd $(call programs,$(E2ES))
+
+digests: ## compare answers between instruction sets, worker counts, compilers and -O0/-O3
+	+@$(foreach c,gcc clang,$(foreach m,release debug,$(call another,$(c),$(m)) --silent all &&)) true
+	@tests/e2e/digests.sh $(foreach c,gcc clang,$(foreach m,release debug,$(OTHER)$(c)-$(m)/posencd))
+
+# ---- Fuzzing (libFuzzer) and benchmarks: programs that link everything -------------------------
+INC_fuzz  := $(INC_api)
+INC_bench := $(INC_api)
+FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH     := $(patsubst tests/bench/bench_%.c,%,$(wildcard tests/bench/bench_*.c))
+define link_all
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_api) $(LDFLAGS) -o $@ $(filter %.c,$^) $(LINK_api) $(LIBS)
+endef
+
+$(BUILD)/tests/fuzz/fuzz_%: LDFLAGS += -fsanitize=fuzzer
+$(BUILD)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LINK_api) Makefile
+	$(link_all)
+$(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LINK_api) Makefile
+	$(link_all)
+$(BUILD)/tests/bench/%: tests/bench/%.c tests/bench/bench.h $(LINK_api) Makefile
+	$(link_all)
+
+fuzz-programs: $(FUZZ:%=$(BUILD)/tests/fuzz/fuzz_%)
+fuzz: ## fuzz each target for FUZZ_SECONDS under ASan and UBSan
+	@deploy/deps.sh build clang
+	@$(MAKE) --no-print-directory --silent CC=clang SAN=address,undefined,fuzzer-no-link \
+	    BUILD=$(OTHER)clang-fuzz fuzz-programs
+	@tests/fuzz/run.sh $(OTHER)clang-fuzz $(FUZZ_SECONDS) $(FUZZ)
+replay: $(FUZZ:%=$(BUILD)/tests/fuzz/replay_%)
+	@set -e; for f in $(FUZZ); do $(BUILD)/tests/fuzz/replay_$$f tests/fuzz/*/$$f; done
+
+bench: $(BENCH:%=$(BUILD)/tests/bench/bench_%) ## measure: a table, and build/bench.json
+	@tests/bench/run.sh $^
+
+coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
+	@deploy/deps.sh build test lint
+	+@$(call another,gcc,coverage) --silent unit && $(call another,gcc,coverage) --silent e2e
+	@gcovr --root . --filter 'server/' --object-directory $(OTHER)gcc-coverage \
+	    --html-details $(OTHER)gcc-coverage/index.html --txt
+
+# ---- Lint, format -------------------------------------------------------------------------------
+HEADERS  := $(wildcard include/*.h server/*/*.h server/*.def server/*/*.def tests/*/*.h tests/*.h)
+FORMATTED:= $(shell find include server tests -name '*.[ch]' -o -name '*.cpp')
+LINTED   := $(filter-out %.inc.c tests/golden/%,$(filter %.c,$(FORMATTED)))
+layer_of  = $(basename $(word 2,$(subst /, ,$(1))))
+
+$(BUILD)/lint/%.ok: %.c .clang-tidy $(HEADERS)
+	@mkdir -p $(@D)
+	@clang-tidy --quiet --warnings-as-errors='*' $< -- -std=c11 -D_GNU_SOURCE -DPOSENCD_VERSION='""' \
+	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) -Iserver/core -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
+	@mv $@.log $@
+
+tidy: $(LINTED:%.c=$(BUILD)/lint/%.ok)
+
+lint: ## clang-format, clang-tidy and cppcheck, without a finding
+	@deploy/deps.sh build test lint
+	clang-format --dry-run -Werror $(FORMATTED)
+	@$(MAKE) --no-print-directory --keep-going tidy
+	tests/checks/cppcheck.sh $(CPPFLAGS)
+
+format: ## lay out the sources with clang-format
+	clang-format -i $(FORMATTED)
+
+# ---- Installing ---------------------------------------------------------------------------------
+AT = $(DESTDIR)$(PREFIX)
+install: all ## install daemon, library, header and pkg-config file (DESTDIR, PREFIX)
+	install -D -m 755 $(BUILD)/posencd $(AT)/bin/posencd
+	install -D -m 644 include/posenc.h $(AT)/include/posenc.h
+	install -D -m 644 $(BUILD)/libposenc.a $(AT)/lib/libposenc.a
+	install -D -m 755 $(BUILD)/libposenc.so $(AT)/lib/libposenc.so.$(VERSION)
+	ln -sf libposenc.so.$(VERSION) $(AT)/lib/$(SONAME)
+	ln -sf $(SONAME) $(AT)/lib/libposenc.so
+	@mkdir -p $(AT)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' deploy/posenc.pc.in >$(AT)/lib/pkgconfig/posenc.pc
+
+docker: ## build the container image posencd:VERSION
+	docker build -t posencd:$(VERSION) .
+
+clean: ## remove everything built
+	rm -rf build
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# deps.sh SET...: sees to it that what the sets need is there: `build` (make run), `test` (make
+# test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage). Asks the tools themselves (a command, a pkg-config
+# module), so that it is fast and silent about the package manager when nothing is missing; else it
+# installs the Debian packages with apt-get, as root or through sudo without a password, or says
+# what to install by hand. Debian 12 and 13; others: by hand.
+set -eu
+
+# kind, what to look for, Debian package
+build_needs='
+cmd gcc gcc
+cmd g++ g++
+cmd pkg-config pkg-config
+pc libmicrohttpd libmicrohttpd-dev
+pc libuv libuv1-dev
+pc jansson libjansson-dev
+pc mpfr libmpfr-dev
+'
+test_needs='
+pc criterion libcriterion-dev
+pc libcurl libcurl4-openssl-dev
+cmd curl curl
+cmd nm binutils
+'
+clang_needs='
+cmd clang clang
+cmd clang++ clang
+deb libclang-rt-dev libclang-rt-dev
+'
+lint_needs='
+cmd clang-format clang-format
+cmd clang-tidy clang-tidy
+cmd cppcheck cppcheck
+cmd gcovr gcovr
+'
+
+present() {
+    case $1 in
+    cmd) command -v "$2" >/dev/null 2>&1 ;;
+    pc) pkg-config --exists "$2" >/dev/null 2>&1 ;;
+    deb) # run-time libraries of clang: no tool knows them; elsewhere they come with clang
+        ! command -v dpkg-query >/dev/null 2>&1 ||
+            dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q ' installed$' ;;
+    esac
+}
+
+missing() {
+    echo "$1" | while read -r kind name package; do
+        [ -z "$kind" ] || present "$kind" "$name" || echo "$package"
+    done
+}
+
+packages=
+for set in "$@"; do
+    case $set in
+    build) needs=$build_needs ;;
+    test) needs=$test_needs ;;
+    clang) needs=$clang_needs ;;
+    lint) needs=$lint_needs ;;
+    *) echo "deps.sh: no set called $set (build, test, clang, lint)" >&2; exit 2 ;;
+    esac
+    packages="$packages $(missing "$needs")"
+done
+packages=$(printf '%s\n' $packages | sort -u | tr '\n' ' ' | sed 's/ *$//')
+[ -n "$packages" ] || exit 0
+
+by_hand() {
+    echo "deps: missing: $packages" >&2
+    echo "deps: $1; install these (Debian's names) by hand, e.g.:" >&2
+    echo "    apt-get install --no-install-recommends $packages" >&2
+    exit 1
+}
+
+command -v apt-get >/dev/null 2>&1 || by_hand "there is no apt-get here"
+root=
+if [ "$(id -u)" != 0 ]; then
+    sudo -n true 2>/dev/null || by_hand "installing needs root"
+    root="sudo -n"
+fi
+
+echo "deps: installing with apt-get: $packages"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+    $root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 \
+        -o Dpkg::Use-Pty=0 "$@" </dev/null >>"$log" 2>&1
+}
+# A list that cannot be refreshed may still be good enough; the installation decides.
+apt update || echo "deps: apt-get update failed, going on with the lists that are here" >&2
+# shellcheck disable=SC2086
+if ! apt install -y --no-install-recommends $packages; then
+    tail -n 20 "$log" >&2
+    by_hand "apt-get could not install them"
+fi
