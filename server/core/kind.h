@@ -53,9 +53,10 @@ struct pe__kind_ops {
 struct pe_plan {
     struct pe_spec spec; /* own copy; a posted table is the caller's */
     double shift;
-    size_t pairs;        /* 0 without frequencies */
-    struct pe__cis *cis; /* NULL without frequencies */
-    double *constant_hi, *constant_lo;
+    double direction;                  /* 1 or -1 */
+    size_t pairs;                      /* 0 without frequencies */
+    struct pe__cis *cis;               /* NULL without frequencies */
+    double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };
 
@@ -64,6 +65,8 @@ extern const struct pe_kind pe__kind_none, pe__kind_integer, pe__kind_binary, pe
 
 /* The position of a token on one axis with the plan's shift, exact. */
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
+/* Axis and frequency of a pair. */
+void pe__pair_source(const struct pe_plan *plan, size_t pair, size_t *axis, size_t *k);
 
 /* Walks over the tokens of one block of pairs [first, first + n), n <= PE__BLOCK. */
 struct pe__plan_walk {
@@ -71,12 +74,19 @@ struct pe__plan_walk {
 };
 void pe__plan_walk_init(struct pe__plan_walk *walk);
 /* cos and sin of the block's pairs at one token, direction and axes applied; returns the error
- * bound of every component, 0 when the position is 0 on every axis. */
+ * bound of every component, 0 when the position is 0 on every axis. An exact 0 is +0. */
 double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
                       const struct pe_positions *positions, size_t token, size_t first, size_t n,
                       struct pe__planes *out);
-/* cos and sin of one pair at one token to the precision of c and s; either may be NULL. */
+/* cos and sin of one pair at one token to the precision of c and s (relative error <= 2^(4 -
+ * precision)); either may be NULL. */
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
                          size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s);
+/* The same at a place given per axis, shift included; `k` is the frequency of the pair. */
+double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                         const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                         struct pe__planes *out);
+void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                            mpfr_ptr s);
 
 #endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * plan.c: what is computed once per encoding: an own copy of the spec, digit tables of its
+ * frequencies for the positions in question, constants of the kind. Also cos and sin of a block of
+ * pairs at one token, with direction and position axes applied, which tables, rotations and scores
+ * are made of. The numbers themselves come from cis.c and the kind.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dd.h"
+#include "kind.h"
+
+/* ---- Making a plan ------------------------------------------------------------------------ */
+
+/* A parameter that not every kind has. */
+static double number_or(const struct pe_spec *spec, const char *name, double fallback)
+{
+    bool has = pe_params_find(&spec->params, name, strlen(name)) >= 0;
+    return has ? pe_spec_number(spec, name) : fallback;
+}
+
+/* Copies the spec with its lists; kinds have no parameters of free text. On failure the copy still
+ * has to be released. */
+static bool copy_spec(const struct pe_spec *from, struct pe_spec *to, size_t *bytes)
+{
+    *to = *from;
+    for (size_t i = 0; i < to->params.rows_n; i++)
+        to->params.value[i].list = NULL;
+    for (size_t i = 0; i < to->params.rows_n; i++) {
+        const struct pe_value *value = &from->params.value[i];
+        if (!value->list || value->list_n == 0)
+            continue;
+        size_t size = value->list_n * sizeof *value->list;
+        to->params.value[i].list = malloc(size);
+        if (!to->params.value[i].list)
+            return false;
+        memcpy(to->params.value[i].list, value->list, size);
+        *bytes += size;
+    }
+    return true;
+}
+
+struct pe__pos pe__plan_position(const struct pe_plan *plan, double p)
+{
+    struct pe__dd sum = pe__two_sum(p, plan->shift);
+    return (struct pe__pos){sum.hi, sum.lo};
+}
+
+/* With a shift also the groups without it: scores are made of cos and sin of distances. */
+static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positions *positions)
+{
+    uint32_t groups = 0;
+    for (size_t axis = 0; axis < positions->axes; axis++)
+        for (size_t i = 0; i < positions->n; i++) {
+            double p = positions->at[axis][i];
+            groups |= pe__groups(pe__plan_position(plan, p));
+            if (plan->shift != 0)
+                groups |= pe__groups((struct pe__pos){p, 0});
+        }
+    return groups;
+}
+
+static void scaled_frequency(const void *context, size_t k, mpfr_t w)
+{
+    const struct pe_spec *spec = context;
+    spec->kind->ops->frequency(spec, k, true, w);
+}
+
+static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
+{
+    const struct pe__kind_ops *ops = plan->spec.kind->ops;
+    plan->pairs = ops->pairs_n(&plan->spec);
+    plan->cis = pe__cis_new(scaled_frequency, &plan->spec, ops->frequencies_n(&plan->spec),
+                            needed_groups(plan, positions));
+    if (!plan->cis)
+        return false;
+    plan->bytes += pe__cis_bytes(plan->cis);
+    return true;
+}
+
+static bool make_constants(struct pe_plan *plan)
+{
+    const struct pe__kind_ops *ops = plan->spec.kind->ops;
+    size_t n = ops->constants(&plan->spec, NULL, NULL);
+    if (n == 0)
+        return true;
+    plan->constant_hi = malloc(2 * n * sizeof *plan->constant_hi);
+    if (!plan->constant_hi)
+        return false;
+    plan->constant_lo = plan->constant_hi + n;
+    plan->bytes += 2 * n * sizeof *plan->constant_hi;
+    ops->constants(&plan->spec, plan->constant_hi, plan->constant_lo);
+    return true;
+}
+
+enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions *positions,
+                           struct pe_plan **plan)
+{
+    *plan = NULL;
+    struct pe_plan *p = calloc(1, sizeof *p);
+    if (!p)
+        return PE_NO_MEMORY;
+    p->bytes = sizeof *p;
+    bool made = copy_spec(spec, &p->spec, &p->bytes);
+    p->shift = number_or(spec, "shift", 0);
+    p->direction = number_or(spec, "direction", 1);
+    if (made && spec->kind->ops->frequency)
+        made = make_cis(p, positions);
+    if (made && spec->kind->ops->constants)
+        made = make_constants(p);
+    if (!made) {
+        pe_plan_free(p);
+        return PE_NO_MEMORY;
+    }
+    *plan = p;
+    return PE_OK;
+}
+
+void pe_plan_free(struct pe_plan *plan)
+{
+    if (!plan)
+        return;
+    pe__cis_free(plan->cis);
+    free(plan->constant_hi);
+    pe_spec_release(&plan->spec);
+    free(plan);
+}
+
+const struct pe_spec *pe_plan_spec(const struct pe_plan *plan)
+{
+    return &plan->spec;
+}
+
+size_t pe_plan_bytes(const struct pe_plan *plan)
+{
+    return plan->bytes;
+}
+
+bool pe_plan_covers(const struct pe_plan *plan, const struct pe_positions *positions)
+{
+    if (!plan->cis)
+        return true;
+    uint32_t tabulated = ((uint32_t)1 << PE__GROUPS_N) - 1;
+    uint32_t needed = needed_groups(plan, positions) & tabulated;
+    return (needed & ~pe__cis_groups(plan->cis)) == 0;
+}
+
+/* ---- Pairs at one token ------------------------------------------------------------------- */
+
+void pe__pair_source(const struct pe_plan *plan, size_t pair, size_t *axis, size_t *k)
+{
+    const struct pe__kind_ops *ops = plan->spec.kind->ops;
+    *axis = 0;
+    *k = pair;
+    if (ops->pair_source)
+        ops->pair_source(&plan->spec, pair, axis, k);
+}
+
+void pe__plan_walk_init(struct pe__plan_walk *walk)
+{
+    for (size_t axis = 0; axis < PE_AXES_MAX; axis++)
+        walk->axis[axis].valid = false;
+}
+
+/* The frequencies that a block of pairs takes from one axis, in rising order: within `n` numbers
+ * from `first` (some may be for the other axis). n = 0: none. */
+struct axis_range {
+    size_t first, n;
+};
+
+static struct axis_range axis_frequencies(const struct pe_plan *plan, size_t axis, size_t first,
+                                          size_t n)
+{
+    struct axis_range range = {0, 0};
+    for (size_t j = 0; j < n; j++) {
+        size_t source;
+        size_t k;
+        pe__pair_source(plan, first + j, &source, &k);
+        if (source != axis)
+            continue;
+        if (range.n == 0)
+            range.first = k;
+        range.n = k - range.first + 1;
+    }
+    return range;
+}
+
+static void scatter_axis(const struct pe_plan *plan, size_t axis, size_t first_k, size_t first,
+                         size_t n, const struct pe__planes *from, struct pe__planes *to)
+{
+    for (size_t j = 0; j < n; j++) {
+        size_t source;
+        size_t k;
+        pe__pair_source(plan, first + j, &source, &k);
+        if (source != axis)
+            continue;
+        to->cos_hi[j] = from->cos_hi[k - first_k];
+        to->cos_lo[j] = from->cos_lo[k - first_k];
+        to->sin_hi[j] = from->sin_hi[k - first_k];
+        to->sin_lo[j] = from->sin_lo[k - first_k];
+    }
+}
+
+static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                           const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                           struct pe__planes *out)
+{
+    struct pe__planes part;
+    double eps_max = 0;
+    for (size_t axis = 0; axis < plan->spec.kind->axes; axis++) {
+        struct axis_range range = axis_frequencies(plan, axis, first, n);
+        if (range.n == 0)
+            continue;
+        double eps =
+            pe__cis_row(plan->cis, &walk->axis[axis], at[axis], range.first, range.n, &part);
+        eps_max = eps > eps_max ? eps : eps_max;
+        scatter_axis(plan, axis, range.first, first, n, &part, out);
+    }
+    return eps_max;
+}
+
+double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                         const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                         struct pe__planes *out)
+{
+    double eps = plan->spec.kind->ops->pair_source
+                     ? several_axes(plan, walk, at, first, n, out)
+                     : pe__cis_row(plan->cis, &walk->axis[0], at[0], first, n, out);
+    if (plan->direction > 0)
+        return eps;
+    for (size_t j = 0; j < n; j++) { /* 0 - x: an exact zero stays +0 */
+        out->sin_hi[j] = 0 - out->sin_hi[j];
+        out->sin_lo[j] = 0 - out->sin_lo[j];
+    }
+    return eps;
+}
+
+double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                      const struct pe_positions *positions, size_t token, size_t first, size_t n,
+                      struct pe__planes *out)
+{
+    struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
+    for (size_t axis = 0; axis < plan->spec.kind->axes; axis++)
+        at[axis] = pe__plan_position(plan, positions->at[axis][token]);
+    return pe__plan_pairs_at(plan, walk, at, first, n, out);
+}
+
+void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                            mpfr_ptr s)
+{
+    if (at.hi != 0) {
+        pe__cis_exact(plan->cis, at, k, c, s);
+    } else {
+        if (c)
+            mpfr_set_ui(c, 1, MPFR_RNDN);
+        if (s)
+            mpfr_set_zero(s, 1);
+    }
+    if (s && plan->direction < 0 && !mpfr_zero_p(s))
+        mpfr_neg(s, s, MPFR_RNDN);
+}
+
+void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
+                         size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s)
+{
+    size_t axis;
+    size_t k;
+    pe__pair_source(plan, pair, &axis, &k);
+    struct pe__pos at = pe__plan_position(plan, positions->at[axis][token]);
+    pe__plan_pair_exact_at(plan, at, k, c, s);
+}
