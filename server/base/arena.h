@@ -13,8 +13,8 @@ struct arena_chunk;
 
 struct arena {
     struct arena_chunk *chunks;
-    size_t bytes_max; /* cap over all chunks */
-    size_t bytes;     /* handed out so far, with padding */
+    size_t bytes_max; /* cap on `bytes` */
+    size_t bytes;     /* taken from the system so far, without the heads of chunks */
 };
 
 void arena_init(struct arena *arena, size_t bytes_max);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cache.h: least-recently-used map from text to reference-counted values, with a byte budget.
- * Loop thread only. A value leaves when the budget needs its place; it is freed when the last user
- * has put it back.
+ * cache.h: least-recently-used map from text to reference-counted values, with a byte budget. Not
+ * thread-safe: one thread, or a lock of the owner's. A value leaves when the budget needs its
+ * place; it is freed when the last user has put it back.
  */
 #ifndef BASE_CACHE_H
 #define BASE_CACHE_H
@@ -17,7 +17,7 @@ struct cache_entry {
     struct cache *cache;
     char *key;
     size_t bytes, refs;
-    struct cache_entry *newer, *older, *chain;
+    struct cache_entry *newer, *older;
 };
 
 struct cache *cache_new(size_t bytes_max, void (*free_value)(void *)); /* NULL without memory */
@@ -29,6 +29,6 @@ struct cache_entry *cache_get(struct cache *cache, const char *key);
  * still the caller's. */
 struct cache_entry *cache_put(struct cache *cache, const char *key, void *value, size_t bytes);
 void cache_release(struct cache_entry *entry); /* out of use; NULL is allowed */
-size_t cache_bytes(const struct cache *cache);
+size_t cache_bytes(const struct cache *cache); /* of all values that can still be found */
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "err.h"
 
 enum metric {
 #define METRIC(id, type, name, labels, help) METRIC_##id,
@@ -19,8 +20,12 @@ enum metric {
 
 void metric_add(enum metric metric, int64_t n); /* gauges may go down */
 int64_t metric_get(enum metric metric);
-/* One finished request: its status and how long it took, for the totals and the histogram. */
+/* One finished request: its status (200..599) and how long it took, for the totals and the
+ * histogram. */
 void metric_request(int status, uint64_t duration_ns);
+void metric_problem(enum err_code code); /* one problem document sent */
 void metrics_print(struct buf *out);
+/* posenc_build_info: which version runs, with which kernels ("avx2"). */
+void metrics_print_build(struct buf *out, const char *version, const char *kernels);
 
 #endif

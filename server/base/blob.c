@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* blob.c: shared immutable bytes; the last user frees them. */
+#include "blob.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct blob *blob_from_buf(struct buf *buf)
+{
+    assert(!buf->failed);
+    struct blob *blob = malloc(sizeof *blob);
+    if (!blob)
+        return NULL;
+    atomic_init(&blob->refs, 1);
+    blob->len = buf->len;
+    blob->data = buf->data;
+    buf_init(buf, buf->len_max);
+    return blob;
+}
+
+struct blob *blob_ref(struct blob *blob)
+{
+    atomic_fetch_add_explicit(&blob->refs, 1, memory_order_relaxed);
+    return blob;
+}
+
+void blob_unref(struct blob *blob)
+{
+    /* Release what this thread did with it; acquire what all others did before the memory goes. */
+    if (!blob || atomic_fetch_sub_explicit(&blob->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    free(blob->data);
+    free(blob);
+}
