@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "posenc.h"
+
 static inline uint64_t pe__bits_from_f64(double x)
 {
     uint64_t bits;
@@ -82,5 +84,8 @@ static inline double pe__bf16_to_f64(uint16_t h)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+
+/* Elements [first, first + n) of an array as doubles, as pe_load does. */
+void pe__load_row(enum pe_dtype dtype, const void *array, size_t first, size_t n, double *out);
 
 #endif
