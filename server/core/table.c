@@ -10,7 +10,7 @@
 #include "kind.h"
 #include "round.h"
 
-/* Consecutive pairs of a block whose channels lie a constant step apart. */
+/* Consecutive values of a block whose channels lie a constant step apart. */
 struct run {
     size_t first, n; /* within the block */
     size_t channel, step;
@@ -24,13 +24,29 @@ struct target {
     struct run runs[PE__BLOCK];
 };
 
-/* One element to recompute. */
-struct element {
+/* A table being filled, and the block of pairs (or channels) in work. */
+struct fill {
     const struct pe_plan *plan;
     const struct pe_positions *positions;
-    size_t token;
-    bool sine;
+    enum pe_dtype dtype;
+    size_t first, n;
+    struct target cosine, sine;
 };
+
+/* What is being rounded: a row's cosines or sines, or channels; and how to recompute one. */
+struct part {
+    const struct fill *fill;
+    size_t token;
+    bool is_sine;
+    pe__exact_fn *exact;
+};
+
+static size_t block_size(size_t total, size_t first)
+{
+    return total - first < PE__BLOCK ? total - first : PE__BLOCK;
+}
+
+/* ---- Rounding into channels --------------------------------------------------------------- */
 
 static void target_add(struct target *target, size_t j, size_t channel)
 {
@@ -49,18 +65,11 @@ static void target_add(struct target *target, size_t j, size_t channel)
     target->runs[target->runs_n++] = (struct run){j, 1, channel, 1};
 }
 
-static void pair_exact(const void *context, size_t pair, mpfr_t y)
+static void round_part(const struct part *part, const struct target *target, const double *hi,
+                       const double *lo, double eps)
 {
-    const struct element *e = context;
-    pe__plan_pair_exact(e->plan, e->positions, e->token, pair, e->sine ? NULL : y,
-                        e->sine ? y : NULL);
-}
-
-/* Rounds the values of a block at one token into their channels. */
-static void round_block(const struct target *target, const struct element *element, size_t first,
-                        enum pe_dtype dtype, const double *hi, const double *lo, double eps)
-{
-    size_t row = element->token * target->row_stride;
+    enum pe_dtype dtype = part->fill->dtype;
+    size_t row = part->token * target->row_stride;
     uint16_t bad[PE__BLOCK];
     for (size_t r = 0; r < target->runs_n; r++) {
         const struct run *run = &target->runs[r];
@@ -69,108 +78,119 @@ static void round_block(const struct target *target, const struct element *eleme
         size_t bad_n = pe__round_row(dtype, run->n, hi + run->first, lo + run->first, eps, out,
                                      run->step, bad);
         for (size_t i = 0; i < bad_n; i++)
-            pe__round_exact(dtype, pair_exact, element, first + run->first + bad[i], target->out,
-                            start + bad[i] * run->step);
+            pe__round_exact(dtype, part->exact, part, part->fill->first + run->first + bad[i],
+                            target->out, start + bad[i] * run->step);
     }
 }
 
-static void fill_block(const struct pe_plan *plan, const struct pe_positions *positions,
-                       size_t first, size_t n, enum pe_dtype dtype, const struct target *cosine,
-                       const struct target *sine)
+/* ---- Kinds made of frequencies ------------------------------------------------------------ */
+
+static void pair_exact(const void *context, size_t pair, mpfr_t y)
+{
+    const struct part *part = context;
+    pe__plan_pair_exact(part->fill->plan, part->fill->positions, part->token, pair,
+                        part->is_sine ? NULL : y, part->is_sine ? y : NULL);
+}
+
+static void fill_block(const struct fill *fill)
 {
     struct pe__planes planes;
     struct pe__plan_walk walk;
     pe__plan_walk_init(&walk);
-    for (size_t token = 0; token < positions->n; token++) {
-        double eps = pe__plan_pairs(plan, &walk, positions, token, first, n, &planes);
-        struct element element = {plan, positions, token, false};
-        round_block(cosine, &element, first, dtype, planes.cos_hi, planes.cos_lo, eps);
-        element.sine = true;
-        round_block(sine, &element, first, dtype, planes.sin_hi, planes.sin_lo, eps);
+    for (size_t token = 0; token < fill->positions->n; token++) {
+        double eps = pe__plan_pairs(fill->plan, &walk, fill->positions, token, fill->first, fill->n,
+                                    &planes);
+        struct part part = {fill, token, false, pair_exact};
+        round_part(&part, &fill->cosine, planes.cos_hi, planes.cos_lo, eps);
+        part.is_sine = true;
+        round_part(&part, &fill->sine, planes.sin_hi, planes.sin_lo, eps);
     }
 }
 
-static size_t block_size(size_t total, size_t first)
+static void map_channels(struct fill *fill)
 {
-    return total - first < PE__BLOCK ? total - first : PE__BLOCK;
-}
-
-static void clear_rows(size_t width, size_t n, enum pe_dtype dtype, void *out, size_t row_stride)
-{
-    size_t size = pe_dtype_size(dtype);
-    for (size_t i = 0; i < n; i++)
-        memset((char *)out + i * row_stride * size, 0, width * size);
-}
-
-static void table_of_pairs(const struct pe_plan *plan, const struct pe_positions *positions,
-                           enum pe_dtype dtype, void *out, size_t row_stride)
-{
-    const struct pe_spec *spec = &plan->spec;
-    if (spec->kind->acts == PE_ADDS && pe_spec_dim(spec) % 2 != 0) /* may have a zero column */
-        clear_rows(pe_spec_dim(spec), positions->n, dtype, out, row_stride);
-    struct target cosine = {out, row_stride, 0, {{0}}};
-    struct target sine = {out, row_stride, 0, {{0}}};
-    for (size_t first = 0; first < plan->pairs; first += PE__BLOCK) {
-        size_t n = block_size(plan->pairs, first);
-        cosine.runs_n = 0;
-        sine.runs_n = 0;
-        for (size_t j = 0; j < n; j++) {
-            size_t c;
-            size_t s;
-            spec->kind->ops->pair_channels(spec, first + j, &c, &s);
-            target_add(&cosine, j, c);
-            target_add(&sine, j, s);
-        }
-        fill_block(plan, positions, first, n, dtype, &cosine, &sine);
+    fill->cosine.runs_n = 0;
+    fill->sine.runs_n = 0;
+    for (size_t j = 0; j < fill->n; j++) {
+        size_t c;
+        size_t s;
+        fill->plan->spec.kind->ops->pair_channels(&fill->plan->spec, fill->first + j, &c, &s);
+        target_add(&fill->cosine, j, c);
+        target_add(&fill->sine, j, s);
     }
 }
 
-static void row_exact(const void *context, size_t channel, mpfr_t y)
+static void fill_pairs(struct fill *fill)
 {
-    const struct element *e = context;
-    struct pe__pos at = pe__plan_position(e->plan, e->positions->at[0][e->token]);
-    e->plan->spec.kind->ops->row_exact(e->plan, at, channel, y);
+    size_t pairs = fill->plan->pairs;
+    for (fill->first = 0; fill->first < pairs; fill->first += PE__BLOCK) {
+        fill->n = block_size(pairs, fill->first);
+        map_channels(fill);
+        fill_block(fill);
+    }
 }
 
-/* Kinds that give their rows themselves. */
-static void table_of_rows(const struct pe_plan *plan, const struct pe_positions *positions,
-                          enum pe_dtype dtype, void *out, size_t row_stride)
+/* ---- Kinds that give their rows themselves ------------------------------------------------ */
+
+static void channel_exact(const void *context, size_t channel, mpfr_t y)
 {
+    const struct part *part = context;
+    const struct pe_plan *plan = part->fill->plan;
+    struct pe__pos at = pe__plan_position(plan, part->fill->positions->at[0][part->token]);
+    plan->spec.kind->ops->row_exact(plan, at, channel, y);
+}
+
+static void fill_row(struct fill *fill, size_t token)
+{
+    const struct pe_plan *plan = fill->plan;
+    struct pe__pos at = pe__plan_position(plan, fill->positions->at[0][token]);
+    struct part part = {fill, token, false, channel_exact};
     size_t dim = pe_spec_dim(&plan->spec);
     double hi[PE__BLOCK];
     double lo[PE__BLOCK];
-    struct target target = {out, row_stride, 1, {{0, 0, 0, 1}}};
-    for (size_t token = 0; token < positions->n; token++) {
-        struct pe__pos at = pe__plan_position(plan, positions->at[0][token]);
-        struct element element = {plan, positions, token, false};
-        for (size_t first = 0; first < dim; first += PE__BLOCK) {
-            size_t n = block_size(dim, first);
-            double eps = plan->spec.kind->ops->row(plan, at, first, n, hi, lo);
-            target.runs[0] = (struct run){0, n, first, 1};
-            round_block(&target, &element, first, dtype, hi, lo, eps);
-        }
+    for (fill->first = 0; fill->first < dim; fill->first += PE__BLOCK) {
+        fill->n = block_size(dim, fill->first);
+        double eps = plan->spec.kind->ops->row(plan, at, fill->first, fill->n, hi, lo);
+        fill->cosine.runs[0] = (struct run){0, fill->n, fill->first, 1};
+        round_part(&part, &fill->cosine, hi, lo, eps);
     }
+}
+
+/* ---- Public ------------------------------------------------------------------------------- */
+
+static void clear_rows(const struct fill *fill)
+{
+    size_t size = pe_dtype_size(fill->dtype);
+    size_t width = pe_spec_dim(&fill->plan->spec);
+    for (size_t i = 0; i < fill->positions->n; i++)
+        memset((char *)fill->cosine.out + i * fill->cosine.row_stride * size, 0, width * size);
 }
 
 void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, enum pe_dtype dtype,
               void *out, size_t row_stride)
 {
+    struct fill fill = {.plan = plan, .positions = positions, .dtype = dtype};
+    fill.cosine = (struct target){out, row_stride, 1, {{0}}};
+    fill.sine = fill.cosine;
+    bool has_rows = plan->spec.kind->ops->row;
+    bool is_odd = plan->spec.kind->acts == PE_ADDS && pe_spec_dim(&plan->spec) % 2 != 0;
+    if (!has_rows && (!plan->cis || is_odd)) /* none; or the last column may be zero */
+        clear_rows(&fill);
     if (plan->cis)
-        table_of_pairs(plan, positions, dtype, out, row_stride);
-    else if (plan->spec.kind->ops->row)
-        table_of_rows(plan, positions, dtype, out, row_stride);
-    else
-        clear_rows(pe_spec_dim(&plan->spec), positions->n, dtype, out, row_stride);
+        fill_pairs(&fill);
+    for (size_t token = 0; has_rows && token < positions->n; token++)
+        fill_row(&fill, token);
 }
 
 void pe_cos_sin(const struct pe_plan *plan, const struct pe_positions *positions,
                 enum pe_dtype dtype, void *cos_out, void *sin_out)
 {
-    struct target cosine = {cos_out, plan->pairs, 1, {{0}}};
-    struct target sine = {sin_out, plan->pairs, 1, {{0}}};
-    for (size_t first = 0; first < plan->pairs; first += PE__BLOCK) {
-        size_t n = block_size(plan->pairs, first);
-        cosine.runs[0] = sine.runs[0] = (struct run){0, n, first, 1};
-        fill_block(plan, positions, first, n, dtype, &cosine, &sine);
+    struct fill fill = {.plan = plan, .positions = positions, .dtype = dtype};
+    fill.cosine = (struct target){cos_out, plan->pairs, 1, {{0}}};
+    fill.sine = (struct target){sin_out, plan->pairs, 1, {{0}}};
+    for (fill.first = 0; fill.first < plan->pairs; fill.first += PE__BLOCK) {
+        fill.n = block_size(plan->pairs, fill.first);
+        fill.cosine.runs[0] = fill.sine.runs[0] = (struct run){0, fill.n, fill.first, 1};
+        fill_block(&fill);
     }
 }
