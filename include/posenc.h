@@ -293,18 +293,21 @@ void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
 /* alibi: slopes [heads] of all heads. */
 void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out);
 
-/* Frequencies of rotating kinds and sinusoidal, each [pairs]; radians per position, positions.
- * turns = context / wavelength; band 0 kept, 2 divided. Any output may be NULL. */
+/* Frequencies of rotating kinds and sinusoidal, each [pairs] in `dtype`; radians per position,
+ * positions. turns = context / wavelength; band 0 kept, 2 divided. */
 struct pe_frequencies {
-    double *inv_freq, *base_inv_freq, *wavelength, *turns;
+    enum pe_dtype dtype; /* any but PE_I64 */
+    double context;      /* positions, > 0 */
+    void *inv_freq, *base_inv_freq, *wavelength, *turns;
     int64_t *band;
 };
-void pe_frequencies(const struct pe_plan *plan, double context, const struct pe_frequencies *out);
+void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out);
 
-/* The angle direction*p*w of each token and chosen pair, [n, pairs_n], in f64. */
+/* The angle direction*p*w of each token and chosen pair, [n, pairs_n]. */
 enum pe_angle { PE_ANGLE, PE_ANGLE_MOD, PE_TURNS }; /* radians; in [0, 2 pi); full turns */
 void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
-               const size_t *pairs, size_t pairs_n, enum pe_angle form, double *out);
+               const size_t *pairs, size_t pairs_n, enum pe_angle form, enum pe_dtype dtype,
+               void *out);
 
 /* ---- Apply -------------------------------------------------------------------------------- */
 
