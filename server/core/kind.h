@@ -14,11 +14,12 @@
 
 struct pe__kind_ops {
     /* Rules between parameters and defaults that depend on others (rotary_dim); after the generic
-     * checks. NULL: none. */
+     * checks, also when those failed: it skips rules about values that are not set. NULL: none. */
     bool (*check)(struct pe_spec *spec, struct pe_faults *faults);
-    /* Whether there is a value at this position (shift included); else explains why. NULL: always.
+    /* Whether there is a value at this position (shift included, but for bias kinds, where it
+     * cancels); else explains why. NULL: always.
      */
-    bool (*has_position)(const struct pe_spec *spec, double position, const char *param,
+    bool (*has_position)(const struct pe_spec *spec, struct pe__pos position, const char *param,
                          struct pe_faults *faults);
 
     /* Kinds made of frequencies (rotating, sinusoidal); NULL else. frequency: number k of
@@ -43,8 +44,9 @@ struct pe__kind_ops {
     double (*bias)(const struct pe_plan *plan, size_t head, double m, double n, double *hi,
                    double *lo);
     void (*bias_exact)(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y);
-    int64_t (*bucket)(const struct pe_spec *spec, double m, double n); /* t5 */
-    /* Fills plan->constant_hi/lo (alibi: slopes); returns how many it needs when both are NULL. */
+    int64_t (*bucket)(const struct pe_plan *plan, double m, double n); /* t5 */
+    /* Fills plan->constant_hi/lo (alibi: slopes; t5: values and thresholds); returns how many it
+     * needs when both are NULL. */
     size_t (*constants)(const struct pe_spec *spec, double *hi, double *lo);
 };
 
