@@ -10,6 +10,11 @@
 
 #include <math.h>
 
+/* Whether the target has a fused multiply-add instruction. */
+#if defined __FMA__ || defined __ARM_FEATURE_FMA
+#define PE__FMA 1
+#endif
+
 struct pe__dd {
     double hi, lo;
 };
@@ -33,7 +38,7 @@ static inline struct pe__dd pe__fast_two_sum(double a, double b)
 static inline struct pe__dd pe__two_prod(double a, double b)
 {
     double p = a * b;
-#ifdef __FMA__
+#ifdef PE__FMA
     return (struct pe__dd){p, __builtin_fma(a, b, -p)};
 #else
     double ta = 134217729.0 * a; /* Veltkamp's split at 2^27 + 1 */

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kernels.inc.c: THE kernel source, compiled once per instruction set by kernels_*.c, which define
+ *
+ *     KERNEL_VEC    bytes of a vector: 8 (one double, no vectors), 16, 32 or 64
+ *     KERNEL_NAME   name of the variant, a string
+ *     KERNEL_TABLE  the const table to define, the only symbol of the object
+ *
+ * Here are the vector type and its few primitives; the kernels are in kernels_cis.inc.c (digit
+ * products, rounding) and kernels_rotate.inc.c. Each lane does the IEEE operations of the scalar
+ * code in the same order and nothing is contracted, so that all variants give the same bits; loops
+ * that do the same to every element are left to the compiler's vectoriser. Everything but the table
+ * is static: the linker must never take a function compiled for one instruction set for another.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "dd.h"
+#include "dtype.h"
+#include "kernels.h"
+
+#define KERNEL_LANES  (KERNEL_VEC / 8) /* doubles in a vector */
+#define KERNEL_INLINE static inline __attribute__((always_inline))
+
+typedef double vec __attribute__((vector_size(KERNEL_VEC)));
+
+/* Lanes past n are 0, so that the last vector of a row takes the same path as the others. */
+KERNEL_INLINE vec vec_load(const double *x, size_t n)
+{
+    vec v = {0};
+    memcpy(&v, x, n * sizeof *x);
+    return v;
+}
+
+KERNEL_INLINE void vec_store(double *x, vec v, size_t n)
+{
+    memcpy(x, &v, n * sizeof *x);
+}
+
+/* a * b exactly as the returned product and *low, see pe__two_prod. */
+KERNEL_INLINE vec vec_two_prod(vec a, vec b, vec *low)
+{
+    vec p = a * b;
+#ifdef PE__FMA
+    vec l = -p;
+    for (size_t i = 0; i < KERNEL_LANES; i++) /* one instruction */
+        l[i] = __builtin_fma(a[i], b[i], l[i]);
+    *low = l;
+#else
+    vec ta = 134217729.0 * a; /* Veltkamp's split at 2^27 + 1 */
+    vec tb = 134217729.0 * b;
+    vec ah = ta - (ta - a);
+    vec bh = tb - (tb - b);
+    vec al = a - ah;
+    vec bl = b - bh;
+    *low = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+#endif
+    return p;
+}
+
+/* a + b exactly as the returned sum and *low. */
+KERNEL_INLINE vec vec_two_sum(vec a, vec b, vec *low)
+{
+    vec s = a + b;
+    vec t = s - a;
+    *low = (a - (s - t)) + (b - t);
+    return s;
+}
+
+/* a + b exactly, for |a| >= |b| or a = 0. */
+KERNEL_INLINE vec vec_fast_two_sum(vec a, vec b, vec *low)
+{
+    vec s = a + b;
+    *low = b - (s - a);
+    return s;
+}
+
+#include "kernels_cis.inc.c"
+#include "kernels_rotate.inc.c"
+
+const struct pe__kernels KERNEL_TABLE = {
+    .name = KERNEL_NAME,
+    .cis_mul = cis_mul,
+    .round_row = {round_row_f64, round_row_f32, round_row_f16, round_row_bf16},
+    .rotate = {NULL, rotate_f32, rotate_f16, rotate_bf16},
+    .rotate_f64 = rotate_f64,
+};
