@@ -28,6 +28,7 @@ CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr 2>/dev/n
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread $(CPPFLAGS)
 CXXFLAGS:= -std=c++17 $(OPT) -Wall -Wextra -Werror $(HARDEN) $(SANFLAG) -ffp-contract=off \
            -fno-exceptions -fno-rtti
+BANNED  := -include server/base/banned.h
 LDFLAGS := $(SANFLAG) $(filter --coverage,$(OPT)) -pthread -Wl,-z,relro,-z,now
 
 # Layers: what each may include (style: nothing includes upward).
@@ -86,7 +87,6 @@ all: $(BUILD)/posencd $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## build the da
 
 $(BUILD)/posencd: $(OBJ_main) $(LINK_api)
 	$(CC) $(LDFLAGS) -o $@ $(OBJ_main) $(LINK_api) $(LIBS)
-
 $(BUILD)/libposenc.so: $(OBJ_core) deploy/libposenc.map
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME),--version-script=deploy/libposenc.map -o $@ \
 	    $(OBJ_core) $(LIBS_core)
@@ -97,7 +97,7 @@ $(call archive,$(1)): $$(OBJ_$(1))
 	ar rcs $$@ $$^
 $(BUILD)/$(1)/%.o: server/$(1)/%.c Makefile
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) $(INC_$(1)) $$(ISA_$$(notdir $$*)) -MMD -MP -c -o $$@ $$<
+	$(CC) $(CFLAGS) $(BANNED) $(INC_$(1)) $$(ISA_$$(notdir $$*)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer,$(l))))
 
@@ -117,7 +117,7 @@ $(BUILD)/web/%.o: server/web/%.S Makefile $(wildcard server/web/* proto/*.json)
 
 $(BUILD)/%.o: server/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INC_main) -DPOSENCD_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(BANNED) $(INC_main) -DPOSENCD_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
 # ---- Tests: one Criterion program per source file, tests/<layer>/test_X.c ----------------------
 # tests/e2e starts the daemon and speaks HTTP to it; POSENCD names another daemon than our own.
@@ -158,7 +158,7 @@ check: $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## check the house rules: laye
 	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
 	@tests/checks/tables.sh
 
-# Builds of another kind stand beside the default one, or beside a BUILD that was given.
+# Builds of another kind stand beside the default one, or beside a given BUILD.
 OTHER   := $(if $(filter file,$(origin BUILD)),build/,$(BUILD)-)
 another  = $(MAKE) --no-print-directory CC=$(1) MODE=$(2) BUILD=$(OTHER)$(1)-$(2)
 
@@ -215,7 +215,7 @@ layer_of  = $(basename $(word 2,$(subst /, ,$(1))))
 $(BUILD)/lint/%.ok: %.c .clang-tidy $(HEADERS)
 	@mkdir -p $(@D)
 	@clang-tidy --quiet --warnings-as-errors='*' $< -- -std=c11 -D_GNU_SOURCE -DPOSENCD_VERSION='""' \
-	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) -Iserver/core -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
+	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) $(ISA_$(basename $(<F))) -Iserver/core -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
 	@mv $@.log $@
 
 tidy: $(LINTED:%.c=$(BUILD)/lint/%.ok)

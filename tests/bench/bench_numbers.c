@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * bench_numbers.c: reading and printing whole JSON arrays of numbers, against jansson, against the
+ * C library converting the same numbers one by one, and against memcpy of the text (P3). One
+ * thread. The numbers are uniform in [-10, 10) with all bits of their dtype in use.
+ */
+#include "bench.h"
+
+#include <jansson.h>
+
+#include "arena.h"
+#include "doc.h"
+#include "write.h"
+
+enum { NUMBERS = 200000 };
+
+/* The numbers in one dtype, as an array and as text. */
+struct numbers {
+    enum pe_dtype dtype;
+    void *values;
+    struct buf text;  /* JSON array of them, as we print it */
+    json_t *array;    /* the same as jansson holds it */
+    char *copy;       /* room for the text */
+    const char *libc; /* printf format that keeps every bit */
+    double checksum;
+};
+
+static struct arena arena;
+
+/* jansson's own speed is measured with the plain allocator, ours with the fenced one. */
+static json_malloc_t fenced_malloc;
+static json_free_t fenced_free;
+
+static void read_ours(void *context)
+{
+    struct numbers *numbers = context;
+    struct err err = {0};
+    struct json_doc doc;
+    arena_init(&arena, (size_t)64 << 20);
+    json_set_alloc_funcs(fenced_malloc, fenced_free);
+    if (!json_doc_read(&doc, numbers->text.data, numbers->text.len, &arena, &err) ||
+        !json_array_read(json_doc_array(&doc, ""), numbers->dtype, numbers->values, &err)) {
+        fprintf(stderr, "our own text is not read: %s\n", err.item[0].detail);
+        exit(1);
+    }
+    json_doc_release(&doc);
+    arena_release(&arena);
+}
+
+static void read_jansson(void *context)
+{
+    struct numbers *numbers = context;
+    json_set_alloc_funcs(malloc, free);
+    json_t *root = json_loadb(numbers->text.data, numbers->text.len, 0, NULL);
+    if (!root)
+        abort();
+    json_decref(root);
+}
+
+static void read_strtod(void *context)
+{
+    struct numbers *numbers = context;
+    double sum = 0;
+    char *at = numbers->text.data + 1;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        sum += strtod(at, &at);
+        at++;
+    }
+    numbers->checksum = sum;
+}
+
+static void print_ours(void *context)
+{
+    struct numbers *numbers = context;
+    struct tree_tensor tensor = {numbers->dtype, 1, {NUMBERS}, numbers->values};
+    struct buf out;
+    buf_init(&out, (size_t)64 << 20);
+    json_write_tensor_data(&out, &tensor);
+    if (out.failed || out.len != numbers->text.len)
+        abort();
+    buf_release(&out);
+}
+
+static void print_jansson(void *context)
+{
+    struct numbers *numbers = context;
+    json_set_alloc_funcs(malloc, free);
+    free(json_dumps(numbers->array, JSON_COMPACT));
+}
+
+static void print_libc(void *context)
+{
+    struct numbers *numbers = context;
+    char *at = numbers->copy;
+    for (size_t i = 0; i < NUMBERS; i++)
+        at += snprintf(at, 40, numbers->libc, pe_load(numbers->dtype, numbers->values, i)) + 1;
+}
+
+static void copy_text(void *context)
+{
+    struct numbers *numbers = context;
+    memcpy(numbers->copy, numbers->text.data, numbers->text.len);
+}
+
+static void make_numbers(struct numbers *numbers, enum pe_dtype dtype, const char *libc)
+{
+    *numbers = (struct numbers){.dtype = dtype, .libc = libc};
+    numbers->values = bench_buffer(NUMBERS * sizeof(double));
+    numbers->copy = bench_buffer(NUMBERS * (size_t)40);
+    numbers->array = json_array();
+    for (size_t i = 0; i < NUMBERS; i++) {
+        double uniform = (double)(int64_t)pe_draw(0, "x", i + 1) * 0x1p-63;
+        pe_store(dtype, numbers->values, i, 10 * uniform);
+        json_array_append_new(numbers->array, json_real(pe_load(dtype, numbers->values, i)));
+    }
+    struct tree_tensor tensor = {dtype, 1, {NUMBERS}, numbers->values};
+    buf_init(&numbers->text, (size_t)64 << 20);
+    json_write_tensor_data(&numbers->text, &tensor);
+    if (numbers->text.failed)
+        abort();
+}
+
+static const struct bench_ratio ratios[] = {
+    {"P3", "read f64", "jansson read f64", true, 12},
+    {"P3", "print f64", "jansson print f64", true, 12},
+    {"P3", "read f64", "strtod f64", true, 4},
+    {"P3", "read f32", "strtod f32", true, 4},
+    {"P3", "print f64", "%.17g f64", true, 4},
+    {"P3", "print f32", "%.9g f32", true, 4},
+};
+
+int main(int argc, char **argv)
+{
+    static struct numbers f64;
+    static struct numbers f32;
+    json_set_alloc_funcs(malloc, free);
+    make_numbers(&f64, PE_F64, "%.17g");
+    make_numbers(&f32, PE_F32, "%.9g");
+    json_doc_setup();
+    json_get_alloc_funcs(&fenced_malloc, &fenced_free);
+
+    struct bench_case cases[] = {
+        {"read f64", read_ours, &f64, NUMBERS, 0},
+        {"jansson read f64", read_jansson, &f64, NUMBERS, 0},
+        {"strtod f64", read_strtod, &f64, NUMBERS, 0},
+        {"read f32", read_ours, &f32, NUMBERS, 0},
+        {"strtod f32", read_strtod, &f32, NUMBERS, 0},
+        {"print f64", print_ours, &f64, NUMBERS, 0},
+        {"jansson print f64", print_jansson, &f64, NUMBERS, 0},
+        {"%.17g f64", print_libc, &f64, NUMBERS, 0},
+        {"print f32", print_ours, &f32, NUMBERS, 0},
+        {"%.9g f32", print_libc, &f32, NUMBERS, 0},
+        {"memcpy of the f64 text", copy_text, &f64, NUMBERS, 0},
+    };
+    size_t n = sizeof cases / sizeof *cases;
+    bench_measure(cases, n);
+    return bench_report(argc > 1 ? argv[1] : NULL, cases, n, ratios,
+                        sizeof ratios / sizeof *ratios);
+}
