@@ -52,10 +52,12 @@ void pe_store(enum pe_dtype dtype, void *array, size_t i, double value);
 
 /*
  * Numbers as text. Reading takes a number of JSON's grammar, `len` bytes without a terminator, and
- * rounds its exact decimal value once to the dtype; false when it overflows to infinity (the
- * infinity is stored all the same). Printing gives the fewest digits that read back in that dtype
- * and of those the nearest, in the notation of ECMAScript's Number::toString (RFC 8785), but -0 as
- * -0.0; NaN and infinities as NaN, Infinity, -Infinity without quotes. Returns the length.
+ * rounds its exact decimal value once to the dtype. False when it overflows to infinity (which is
+ * stored all the same) or the text is no such number (NaN is stored). i64 takes integers only,
+ * also as 1.0 or 1e3; else false, and the nearest end or the integer part is stored. Printing gives
+ * the fewest digits that read back in that dtype and of those the nearest, in the notation of
+ * ECMAScript's Number::toString (RFC 8785), but -0 as -0.0; NaN and infinities as NaN, Infinity,
+ * -Infinity without quotes. Returns the length.
  */
 #define PE_TEXT_MAX 32 /* bytes that one printed number can take */
 bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array, size_t i);
@@ -111,7 +113,8 @@ enum pe_param_flag {
     PE_DERIVED = 8,  /* the default comes from another parameter; the echo always shows it */
 };
 
-/* One parameter: the single place where its name, type, range, default and meaning stand. */
+/* One parameter: the single place where its name, type, range, default and meaning stand. Rows that
+ * `fallback` or `when` name come earlier in the table. */
 struct pe_param {
     const char *name;
     const char *aliases; /* other spellings, space-separated, or NULL */
@@ -121,7 +124,7 @@ struct pe_param {
     unsigned flags;       /* enum pe_param_flag */
     const char *fallback; /* default in text form; "@dim" copies dim; NULL: none */
     const char *choices;  /* PE_ENUM: "interleaved|gptj half|neox|rotate_half": choice|alias... */
-    const char *when;     /* "scaling=linear": only read then; NULL: always */
+    const char *when;     /* "scaling=linear|ntk": only read then; NULL: always */
     const char *help;     /* one sentence for the catalogue, with unit */
 };
 
@@ -148,20 +151,22 @@ int pe_params_find(const struct pe_params *params, const char *name, size_t len)
 /* Sets by text, number or list: type, range and divisibility are checked, and a second value that
  * differs from the first is PE_CONFLICTING_PARAMETERS. `name` may be an alias; one that is not
  * known is PE_UNKNOWN_PARAMETER with the nearest known one as hint. List text separates by `,`
- * or `+`. Text of PE_TEXT rows is kept by reference. */
+ * or `+`. Text of PE_TEXT rows is kept by reference. False: a fault was added, the value is not
+ * used. */
 bool pe_params_set_text(struct pe_params *params, const char *name, const char *text,
                         struct pe_faults *faults);
 bool pe_params_set_number(struct pe_params *params, const char *name, double number,
                           struct pe_faults *faults);
 bool pe_params_set_list(struct pe_params *params, const char *name, const double *list, size_t n,
                         struct pe_faults *faults);
-/* Fills defaults, refuses parameters whose `when` does not hold, names the missing ones. */
+/* Fills defaults, refuses parameters whose `when` does not hold, names the missing ones. False when
+ * it found something, or a given value was refused before. */
 bool pe_params_finish(struct pe_params *params, struct pe_faults *faults);
 /* Value by full name; the row must exist. */
 const struct pe_value *pe_params_get(const struct pe_params *params, const char *name);
 /* Name of the choice that a PE_ENUM value stands for (static memory, `len` bytes). */
 const char *pe_choice_name(const struct pe_param *row, double index, size_t *len);
-/* Whether the `when` of row i holds (all of it is set), so that the echo shows it. */
+/* Whether row i has a value and its `when` holds, so that the echo shows it (after finish). */
 bool pe_params_applies(const struct pe_params *params, size_t i);
 /* Prints one value in text form (lists joined by `separator`); returns the length it needs, as
  * snprintf does. */
@@ -207,6 +212,8 @@ struct pe_kind {
 size_t pe_kinds_n(void);
 const struct pe_kind *pe_kind_at(size_t i);
 const struct pe_kind *pe_kind_find(const char *name, size_t len); /* by name or alias, or NULL */
+/* The same, but an unknown name is a fault that lists the known ones and the nearest. */
+const struct pe_kind *pe_kind_require(const char *name, size_t len, struct pe_faults *faults);
 
 /* A complete description of one encoding. Zero it or use pe_spec_init; release it after use. */
 struct pe_spec {
@@ -226,8 +233,9 @@ bool pe_spec_finish(struct pe_spec *spec, struct pe_faults *faults);
 /* The compact form "rope:dim=64,layout=half": defaults left out (except dim), keys in table
  * order. Returns the length it needs, as snprintf does. */
 size_t pe_spec_compact(const struct pe_spec *spec, char *out, size_t size);
-/* Reads a compact form into a spec that is not yet initialised; call pe_spec_finish after. On
- * failure the spec needs no release. */
+/* Reads a compact form ("rope:dim=64,layout=half", "rope") into a spec that is not yet
+ * initialised; call pe_spec_finish after. All faults of the text are collected; on failure the
+ * spec needs no release. */
 bool pe_spec_parse(const char *text, struct pe_spec *spec, struct pe_faults *faults);
 double pe_spec_number(const struct pe_spec *spec, const char *name); /* a row of the kind */
 size_t pe_spec_dim(const struct pe_spec *spec);   /* width of a row; 0 for bias kinds */

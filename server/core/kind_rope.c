@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kind_rope.c: rotary position embedding over one axis.
+ */
+#include "kind.h"
+#include "rotary.h"
+
+static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2), PE__ROTARY_ROWS_ROTATION(2)};
+
+static bool check(struct pe_spec *spec, struct pe_faults *faults)
+{
+    return pe__rotary_check(spec, 2, faults);
+}
+
+static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w)
+{
+    pe__rotary_frequency(spec, k, (size_t)pe_spec_number(spec, "rotary_dim"), scaled, w);
+}
+
+static const struct pe_reference references[] = {
+    {"RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, "arXiv:2104.09864"},
+    {"Extending Context Window of Large Language Models via Positional Interpolation", 2023,
+     "arXiv:2306.15595"},
+    {0},
+};
+
+static const char *const examples[] = {
+    "/v1/table?kind=rope&dim=8&positions=0:4",
+    "/v1/frequencies?kind=rope&dim=128&base=500000",
+    "/v1/scores?kind=rope&layout=half",
+    NULL,
+};
+
+static const struct pe__kind_ops ops = {
+    .check = check,
+    .frequencies_n = pe__rotary_pairs_n,
+    .frequency = frequency,
+    .pairs_n = pe__rotary_pairs_n,
+    .pair_channels = pe__rotary_channels,
+};
+
+const struct pe_kind pe__kind_rope = {
+    .name = "rope",
+    .aliases = "rotary",
+    .title = "Rotary position embedding",
+    .formula = "t = direction*p*base^(-2i/rotary_dim); (a,b) -> (a cos t - b sin t, a sin t + b "
+               "cos t)",
+    .help = "Rotates each pair of channels of q and k by an angle proportional to the position. "
+            "Lengths stay as they are, and q.k depends on the distance alone.",
+    .acts = PE_ROTATES,
+    .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
+    .axes = 1,
+    .params = rows,
+    .params_n = PE__ROWS_N(rows),
+    .references = references,
+    .examples = examples,
+    .ops = &ops,
+};

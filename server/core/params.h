@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * params.h: what the core needs of parameters beyond posenc.h.
+ */
+#ifndef PE_CORE_PARAMS_H
+#define PE_CORE_PARAMS_H
+
+#include "posenc.h"
+#include "span.h"
+
+/* pe_params_set_text for names and values inside a longer text (no PE_TEXT rows). */
+bool pe__params_set(struct pe_params *params, struct pe__span name, struct pe__span text,
+                    struct pe_faults *faults);
+/* The value of a row that may not exist (then NULL) or not be set. */
+struct pe_value *pe__params_value(struct pe_params *params, const char *name);
+/* Gives a row its value by rule, as if it were a default. */
+void pe__params_derive(struct pe_params *params, const char *name, double number);
+/* Takes a value away: the echo and the compact form do not show it. */
+void pe__params_drop(struct pe_params *params, const char *name);
+/* Whether row i has a value other than its default. */
+bool pe__params_differs(const struct pe_params *params, size_t i);
+
+#endif

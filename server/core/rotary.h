@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * rotary.h: what the rotating kinds share: their parameter rows, the rules between them and the
+ * two layouts of a pair.
+ */
+#ifndef PE_CORE_ROTARY_H
+#define PE_CORE_ROTARY_H
+
+#include <mpfr.h>
+
+#include "rows.h"
+
+/* The rows of all rotating kinds; dim and rotary_dim are multiples of `multiple`. In two parts, so
+ * that a kind can put rows of its own between layout and rotary_dim. */
+#define PE__ROTARY_ROWS_LAYOUT(multiple)                                                           \
+    PE__ROW_DIM(multiple, multiple), PE__ROW_BASE,                                                 \
+    {                                                                                              \
+        .name = "layout", .type = PE_ENUM,                                                         \
+        .choices = "interleaved|gptj half|neox|rotate_half|halves", .fallback = "interleaved",     \
+        .help = "Channels of pair i: interleaved 2i and 2i+1, half i and i+rotary_dim/2."          \
+    }
+
+#define PE__ROTARY_ROWS_ROTATION(multiple)                                                         \
+    {.name = "rotary_dim",                                                                         \
+     .type = PE_INT,                                                                               \
+     .min = (multiple),                                                                            \
+     .max = PE_DIM_MAX,                                                                            \
+     .multiple_of = (multiple),                                                                    \
+     .flags = PE_DERIVED,                                                                          \
+     .fallback = "@dim",                                                                           \
+     .help = "Channels that are rotated, at most dim; the rest passes through."},                  \
+        {.name = "partial_rotary_factor",                                                          \
+         .aliases = "rotary_pct",                                                                  \
+         .type = PE_REAL,                                                                          \
+         .min = 0,                                                                                 \
+         .max = 1,                                                                                 \
+         .flags = PE_OPTIONAL | PE_OPEN_MIN,                                                       \
+         .help = "Another way to say rotary_dim: this fraction of dim, truncated."},               \
+        {.name = "direction",                                                                      \
+         .type = PE_INT,                                                                           \
+         .min = -1,                                                                                \
+         .max = 1,                                                                                 \
+         .fallback = "1",                                                                          \
+         .help = "1 rotates counter-clockwise, -1 clockwise; 0 is not allowed."},                  \
+        PE__ROW_SHIFT,                                                                             \
+        {.name = "scaling",                                                                        \
+         .type = PE_ENUM,                                                                          \
+         .choices = "none|default linear|pi",                                                      \
+         .fallback = "none",                                                                       \
+         .help = "How frequencies are changed for longer contexts; linear divides them all."},     \
+        {.name = "factor",                                                                         \
+         .type = PE_REAL,                                                                          \
+         .min = 1,                                                                                 \
+         .max = 1e6,                                                                               \
+         .when = "scaling=linear",                                                                 \
+         .help = "What the frequencies are divided by."},                                          \
+    {                                                                                              \
+        .name = "attention_factor", .type = PE_REAL, .min = 1, .max = 1, .fallback = "1",          \
+        .help = "Multiplies cos and sin; 1 for the scalings offered."                              \
+    }
+
+/* rotary_dim from partial_rotary_factor; rotary_dim <= dim; direction 1 or -1. The rotated channels
+ * come in multiples of `multiple`. */
+bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, struct pe_faults *faults);
+size_t pe__rotary_pairs_n(const struct pe_spec *spec);
+void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
+/* w = base^(-2k / width), divided by factor when `scaled` asks for it. */
+void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled,
+                          mpfr_t w);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * spec.c: the description of one encoding: a kind and values for its parameters, and the compact
+ * form "rope:dim=64,layout=half" of both.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kind.h"
+#include "params.h"
+#include "value.h"
+
+void pe_spec_init(struct pe_spec *spec, const struct pe_kind *kind)
+{
+    memset(spec, 0, sizeof *spec);
+    spec->kind = kind;
+    pe_params_init(&spec->params, kind->params, kind->params_n);
+}
+
+void pe_spec_release(struct pe_spec *spec)
+{
+    pe_params_release(&spec->params);
+    memset(spec, 0, sizeof *spec);
+}
+
+bool pe_spec_finish(struct pe_spec *spec, struct pe_faults *faults)
+{
+    bool ok = pe_params_finish(&spec->params, faults);
+    if (spec->kind->ops->check)
+        ok &= spec->kind->ops->check(spec, faults);
+    return ok;
+}
+
+double pe_spec_number(const struct pe_spec *spec, const char *name)
+{
+    return pe_params_get(&spec->params, name)->number;
+}
+
+static size_t number_or(const struct pe_spec *spec, const char *name, size_t fallback)
+{
+    int i = pe_params_find(&spec->params, name, strlen(name));
+    return i < 0 ? fallback : (size_t)spec->params.value[i].number;
+}
+
+size_t pe_spec_dim(const struct pe_spec *spec)
+{
+    return number_or(spec, "dim", 0);
+}
+
+size_t pe_spec_pairs(const struct pe_spec *spec)
+{
+    return spec->kind->ops->pairs_n ? spec->kind->ops->pairs_n(spec) : 0;
+}
+
+size_t pe_spec_heads(const struct pe_spec *spec)
+{
+    return number_or(spec, "heads", 1);
+}
+
+/* ---- Compact form ------------------------------------------------------------------------- */
+
+/* Text being written into memory that may be too small; `len` is what it would need. */
+struct writer {
+    char *out;
+    size_t size, len;
+};
+
+static void write_text(struct writer *writer, const char *text)
+{
+    if (writer->len < writer->size)
+        snprintf(writer->out + writer->len, writer->size - writer->len, "%s", text);
+    writer->len += strlen(text);
+}
+
+static void write_key(struct writer *writer, const char *name, bool *first)
+{
+    write_text(writer, *first ? ":" : ",");
+    write_text(writer, name);
+    write_text(writer, "=");
+    *first = false;
+}
+
+size_t pe_spec_compact(const struct pe_spec *spec, char *out, size_t size)
+{
+    struct writer writer = {out, size, 0};
+    bool first = true;
+    write_text(&writer, spec->kind->name);
+    for (size_t i = 0; i < spec->params.rows_n; i++) {
+        const struct pe_param *row = &spec->params.rows[i];
+        const struct pe_value *value = &spec->params.value[i];
+        if (!pe__params_differs(&spec->params, i) && !(value->set && !strcmp(row->name, "dim")))
+            continue;
+        write_key(&writer, row->name, &first);
+        bool fits = writer.len < size;
+        writer.len += pe_value_print(row, value, '+', fits ? out + writer.len : NULL,
+                                     fits ? size - writer.len : 0);
+    }
+    if (spec->table) {
+        write_key(&writer, "table", &first);
+        write_text(&writer, "sha256:");
+        write_text(&writer, spec->table_digest);
+    }
+    return writer.len;
+}
+
+static bool set_pair(struct pe_spec *spec, struct pe__span pair, struct pe_faults *faults)
+{
+    struct pe__span name, text = pair;
+    char shown[PE__SHOWN_MAX];
+    pe__span_cut(&text, '=', &name);
+    if (!text.text)
+        return pe_fault_add(faults, PE_INVALID_VALUE, "spec", "write kind:key=value,key=value",
+                            "\"%s\" in the spec has no =", pe__show_text(pair, shown));
+    if (pe__span_equal(name, pe__span_of("table")))
+        return pe_fault_add(faults, PE_UNKNOWN_PARAMETER, "table",
+                            "post the table's numbers as the member \"table\" of the body",
+                            "a spec text cannot hold a posted table, only its digest");
+    return pe__params_set(&spec->params, name, text, faults);
+}
+
+bool pe_spec_parse(const char *text, struct pe_spec *spec, struct pe_faults *faults)
+{
+    struct pe__span rest = pe__span_of(text);
+    struct pe__span name = {0}, pair;
+    pe__span_cut(&rest, ':', &name);
+    const struct pe_kind *kind = pe_kind_require(name.text, name.len, faults);
+    if (!kind)
+        return false;
+    pe_spec_init(spec, kind);
+    bool ok = true;
+    while (pe__span_cut(&rest, ',', &pair))
+        ok &= set_pair(spec, pair, faults);
+    if (!ok)
+        pe_spec_release(spec);
+    return ok;
+}
