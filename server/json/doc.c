@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * doc.c: a body becomes a document: the walk checks it and lifts the arrays, jansson makes a tree
+ * of the envelope that is left. What jansson finds (a name given twice, too many nodes) is told as
+ * what it is in the body.
+ */
+#include "doc.h"
+
+#include <string.h>
+
+#include "fence.h"
+#include "walk.h"
+
+void json_doc_setup(void)
+{
+    fence_setup();
+}
+
+/* The place in the body of a byte of the envelope. */
+static const char *place_in_body(const struct walk *walk, size_t offset)
+{
+    const char *at = walk->scan.body + offset;
+    for (size_t i = 0; i < walk->arrays_n && walk->arrays[i].text < at; i++)
+        at += walk->arrays[i].len - strlen("null");
+    return at;
+}
+
+/* The opening quote of the string that ends before `at`. A quote inside it stands behind an odd
+ * number of backslashes. */
+static const char *string_start(const char *at)
+{
+    for (at -= 2;; at--) {
+        size_t backslashes = 0;
+        if (*at != '"')
+            continue;
+        while (at[-1 - (ptrdiff_t)backslashes] == '\\')
+            backslashes++;
+        if (backslashes % 2 == 0)
+            return at;
+    }
+}
+
+/* Says what jansson refuses although the grammar is right. */
+static bool explain(const struct walk *walk, const json_error_t *error)
+{
+    const char *at = place_in_body(walk, (size_t)error->position);
+    if (json_error_code(error) != json_error_duplicate_key)
+        return scan_fail(&walk->scan, at, "%s", error->text);
+    const char *name = string_start(at);
+    int len = (int)(at - name);
+    return scan_fail(&walk->scan, name, "the member %.*s%s stands twice in one object",
+                     len < 60 ? len : 60, name, len < 60 ? "" : "...");
+}
+
+static bool load_envelope(struct json_doc *doc, struct walk *walk)
+{
+    json_error_t error;
+    fence_begin(JSON_MEMORY_MAX);
+    doc->root = json_loadb(walk->envelope.data, walk->envelope.len,
+                           JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    enum fence_result fence = fence_end();
+    if (doc->root)
+        return true;
+    if (fence == FENCE_HELD)
+        return explain(walk, &error);
+    walk->scan.err->limit = (double)JSON_MEMORY_MAX;
+    return err_add(walk->scan.err, ERR_limit_exceeded, NULL, NULL,
+                   "the body has so many small values that they need more than %zu bytes of memory",
+                   JSON_MEMORY_MAX);
+}
+
+bool json_doc_read(struct json_doc *doc, const char *body, size_t len, struct arena *arena,
+                   struct err *err)
+{
+    struct walk walk = {.scan = {.body = body, .end = body + len, .at = body, .err = err},
+                        .arena = arena};
+    *doc = (struct json_doc){.root = NULL};
+    bool ok = walk_body(&walk) && load_envelope(doc, &walk);
+    buf_release(&walk.envelope);
+    doc->arrays = walk.arrays;
+    doc->arrays_n = walk.arrays_n;
+    return ok;
+}
+
+void json_doc_release(struct json_doc *doc)
+{
+    json_decref(doc->root);
+    *doc = (struct json_doc){.root = NULL};
+}
+
+const struct json_array *json_doc_array(const struct json_doc *doc, const char *pointer)
+{
+    for (size_t i = 0; i < doc->arrays_n; i++)
+        if (strcmp(doc->arrays[i].pointer, pointer) == 0)
+            return &doc->arrays[i];
+    return NULL;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * write.c: JSON text. Digits come from pe_text_print, written where they stand in the answer; this
+ * file adds the brackets, commas and quotes.
+ */
+#include "write.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "utf8.h"
+
+#define BLOCK 64 /* elements for which room is made at once */
+
+/* ---- Strings -------------------------------------------------------------------------------- */
+
+/* How an ASCII character stands in a string: a letter behind a backslash, 'u' for a code, or 0 for
+ * itself. */
+static char escape_of(unsigned char c)
+{
+    static const char escapes[32] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    if (c < 0x20)
+        return escapes[c] ? escapes[c] : 'u';
+    return c == '"' || c == '\\' ? (char)c : 0;
+}
+
+/* Writes what is neither plain ASCII nor the end; returns how many bytes of text it was. */
+static size_t write_character(struct buf *out, const char *text, size_t len)
+{
+    unsigned char c = (unsigned char)*text;
+    if (c >= 0x80) {
+        uint32_t code;
+        size_t n = utf8_decode(text, len, &code);
+        buf_append(out, n ? text : UTF8_REPLACEMENT, n ? n : strlen(UTF8_REPLACEMENT));
+        return n ? n : 1;
+    }
+    char escape = escape_of(c);
+    if (escape == 'u')
+        buf_printf(out, "\\u%04x", c);
+    else
+        buf_append(out, (char[]){'\\', escape}, 2);
+    return 1;
+}
+
+void json_write_string(struct buf *out, const char *text, size_t len)
+{
+    buf_putc(out, '"');
+    for (size_t i = 0; i < len;) {
+        size_t plain = i;
+        while (plain < len && (unsigned char)text[plain] < 0x80 && !escape_of(text[plain]))
+            plain++;
+        buf_append(out, text + i, plain - i);
+        i = plain;
+        if (i < len)
+            i += write_character(out, text + i, len - i);
+    }
+    buf_putc(out, '"');
+}
+
+/* ---- Numbers and tensors -------------------------------------------------------------------- */
+
+/* One element at `at`, where PE_TEXT_MAX + 2 bytes are free; returns its length. */
+static size_t put_element(char *at, enum pe_dtype dtype, const void *data, size_t i)
+{
+    size_t len = pe_text_print(dtype, data, i, at);
+    if (at[len - 1] <= '9')
+        return len;
+    memmove(at + 1, at, len); /* NaN or Infinity: no digit at the end */
+    at[0] = at[len + 1] = '"';
+    return len + 2;
+}
+
+/* n elements from `first` on, with commas between them. */
+static void write_row(struct buf *out, enum pe_dtype dtype, const void *data, size_t first,
+                      size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t stop = n - i < BLOCK ? n : i + BLOCK;
+        if (!buf_reserve(out, (stop - i) * (PE_TEXT_MAX + 3)))
+            return;
+        char *at = out->data + out->len;
+        for (; i < stop; i++) {
+            at += put_element(at, dtype, data, first + i);
+            *at++ = ',';
+        }
+        out->len = (size_t)(at - out->data);
+    }
+    out->len -= n > 0; /* the last comma */
+}
+
+void json_write_number(struct buf *out, double number)
+{
+    write_row(out, PE_F64, &number, 0, 1);
+}
+
+/* How many of the innermost brackets close behind row `row`, counted from 1. */
+static size_t brackets_closing(const struct tree_tensor *tensor, size_t row)
+{
+    size_t n = 1;
+    for (size_t axis = tensor->rank - 1; axis-- > 0 && row % tensor->shape[axis] == 0; n++)
+        row /= tensor->shape[axis];
+    return n;
+}
+
+static void write_repeated(struct buf *out, char c, size_t n)
+{
+    while (n-- > 0)
+        buf_putc(out, c);
+}
+
+void json_write_tensor_data(struct buf *out, const struct tree_tensor *tensor)
+{
+    if (tensor->rank == 0) {
+        write_row(out, tensor->dtype, tensor->data, 0, 1);
+        return;
+    }
+    /* Up to the first axis of length 0, beyond which nothing is written, or the last axis. */
+    struct tree_tensor seen = *tensor;
+    seen.rank = 1;
+    while (seen.rank < tensor->rank && tensor->shape[seen.rank - 1] > 0)
+        seen.rank++;
+    size_t width = seen.shape[seen.rank - 1];
+    size_t rows = 1;
+    for (size_t axis = 0; axis + 1 < seen.rank; axis++)
+        rows *= seen.shape[axis];
+
+    write_repeated(out, '[', seen.rank);
+    for (size_t row = 0; row < rows && !out->failed; row++) {
+        write_row(out, tensor->dtype, tensor->data, row * width, width);
+        size_t closing = brackets_closing(&seen, row + 1);
+        write_repeated(out, ']', closing);
+        if (row + 1 < rows) {
+            buf_putc(out, ',');
+            write_repeated(out, '[', closing);
+        }
+    }
+}
+
+/* ---- Trees ---------------------------------------------------------------------------------- */
+
+static void write_tensor(struct buf *out, const struct tree_tensor *tensor)
+{
+    buf_printf(out, "{\"dtype\":\"%s\",\"shape\":[", pe_dtype_name(tensor->dtype));
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        buf_printf(out, "%s%zu", axis ? "," : "", tensor->shape[axis]);
+    buf_puts(out, "],\"data\":");
+    json_write_tensor_data(out, tensor);
+    buf_putc(out, '}');
+}
+
+static void write_children(struct buf *out, const struct tree *tree)
+{
+    bool object = tree->type == TREE_OBJECT;
+    buf_putc(out, object ? '{' : '[');
+    for (const struct tree *node = tree->first; node; node = node->next) {
+        if (node != tree->first)
+            buf_putc(out, ',');
+        if (object) {
+            json_write_string(out, node->key, strlen(node->key));
+            buf_putc(out, ':');
+        }
+        json_write_tree(out, node);
+    }
+    buf_putc(out, object ? '}' : ']');
+}
+
+void json_write_tree(struct buf *out, const struct tree *tree)
+{
+    switch (tree->type) {
+    case TREE_OBJECT:
+    case TREE_ARRAY:
+        write_children(out, tree);
+        break;
+    case TREE_STRING:
+        json_write_string(out, tree->as.string, strlen(tree->as.string));
+        break;
+    case TREE_NUMBER:
+        json_write_number(out, tree->as.number);
+        break;
+    case TREE_INTEGER:
+        buf_printf(out, "%" PRId64, tree->as.integer);
+        break;
+    case TREE_BOOL:
+        buf_puts(out, tree->as.boolean ? "true" : "false");
+        break;
+    case TREE_NULL:
+        buf_puts(out, "null");
+        break;
+    case TREE_REALS:
+        buf_putc(out, '[');
+        write_row(out, PE_F64, tree->as.reals.at, 0, tree->as.reals.n);
+        buf_putc(out, ']');
+        break;
+    case TREE_TENSOR:
+        write_tensor(out, &tree->as.tensor);
+        break;
+    case TREE_RAW:
+        buf_puts(out, tree->as.string);
+        break;
+    }
+}
