@@ -6,7 +6,8 @@
  *
  * Life of a request: quick() on the loop thread once the body is complete; if it returns STEP_WORK
  * the connection is suspended and work() runs on a pool thread, which then owns the request; back
- * on the loop thread settle() runs (if any), then hooks->finish(), then the answer is sent. The
+ * on the loop thread settle() runs (if any, and if work() was done), then hooks->finish(), then the
+ * answer is sent, with Request-Id on errors and Retry-After from `err`. The
  * request is freed when libmicrohttpd is done with it. A step that returns STEP_FAILED has added to
  * `err`; hooks->finish() makes the problem document.
  */
@@ -81,7 +82,7 @@ struct request {
     struct arena arena;
     struct err err;
     struct response response;
-    char id[33];   /* Request-Id: the client's (checked) or 32 hex digits of our own */
+    char id[65];   /* Request-Id: the client's (checked) or 32 hex digits of our own */
     bool id_given; /* the client sent a Request-Id or traceparent */
     uint64_t start_ns, parse_ns, compute_ns, encode_ns; /* for Server-Timing, set by handlers */
     void *state;                                        /* the handler's */

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/* body.c: see body.h. */
+#include "body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange.h"
+
+#define BODY_ALIGN       64 /* a cache line, the widest vector */
+#define BODY_CHUNK_START ((size_t)64 << 10)
+
+static size_t body_max(const struct http_exchange *exchange)
+{
+    return exchange->request.method == METHOD_POST ? exchange->service->options.body_max
+                                                   : BODY_IGNORED_MAX;
+}
+
+/* Moves the body to a buffer of at least `capacity` bytes. */
+static bool body_reserve(struct http_exchange *exchange, size_t capacity)
+{
+    size_t rounded = (capacity + BODY_ALIGN - 1) / BODY_ALIGN * BODY_ALIGN;
+    char *body = aligned_alloc(BODY_ALIGN, rounded);
+
+    if (!body)
+        return err_add(&exchange->request.err, ERR_overloaded, NULL, "try again later",
+                       "no memory for a body of %zu bytes", capacity);
+    if (exchange->request.body_len > 0)
+        memcpy(body, exchange->body, exchange->request.body_len);
+    free(exchange->body);
+    exchange->body = body;
+    exchange->body_capacity = rounded;
+    return true;
+}
+
+bool body_begin(struct http_exchange *exchange)
+{
+    struct request *request = &exchange->request;
+    size_t length = exchange->framing.length, limit = body_max(exchange);
+
+    if (length > limit)
+        return err_add(&request->err, ERR_body_too_large, NULL, NULL,
+                       "the body has %zu bytes, the limit is %zu", length, limit);
+    if (request->err.n > 0 || request->method != METHOD_POST)
+        return true;
+    return body_reserve(exchange, exchange->framing.chunked ? BODY_CHUNK_START : length);
+}
+
+/* Gives the body up; what follows of it is dropped. */
+static void body_give_up(struct http_exchange *exchange)
+{
+    free(exchange->body);
+    exchange->body = NULL;
+    exchange->request.body_len = 0;
+    exchange->phase = PHASE_DROP;
+    exchange->closing = true;
+}
+
+bool body_add(struct http_exchange *exchange, const char *data, size_t len)
+{
+    struct request *request = &exchange->request;
+    bool kept = request->method == METHOD_POST && exchange->phase == PHASE_BODY;
+    size_t limit = body_max(exchange), have = kept ? request->body_len : exchange->dropped;
+
+    if (exchange->phase == PHASE_BODY && len > limit - have) {
+        err_add(&request->err, ERR_body_too_large, NULL, NULL,
+                "the body has more than %zu bytes, which is the limit", limit);
+        body_give_up(exchange);
+        kept = false;
+    }
+    if (!kept) {
+        exchange->dropped += len;
+        return exchange->dropped <= BODY_DROPPED_MAX;
+    }
+    if (len > exchange->body_capacity - have) {
+        size_t wanted = 2 * exchange->body_capacity;
+        while (wanted - have < len)
+            wanted *= 2;
+        if (!body_reserve(exchange, wanted < limit ? wanted : limit)) {
+            body_give_up(exchange);
+            return true;
+        }
+    }
+    memcpy(exchange->body + have, data, len);
+    request->body_len += len;
+    return true;
+}

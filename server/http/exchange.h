@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * exchange.h: what the http layer keeps of a request besides what handlers see, and of the service.
+ * Private to http/. Everything is the loop thread's, but for the request while a job runs it.
+ */
+#ifndef HTTP_EXCHANGE_H
+#define HTTP_EXCHANGE_H
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "guard.h"
+#include "http.h"
+#include "linger.h"
+#include "worker.h"
+
+struct http_service {
+    struct http_options options;
+    struct http_hooks hooks;
+    uv_loop_t loop;
+    uv_poll_t poll;   /* libmicrohttpd's epoll descriptor */
+    uv_timer_t timer; /* libmicrohttpd's time-outs */
+    uv_timer_t drain_timer;
+    uv_signal_t signals[2];
+    struct MHD_Daemon *daemon;
+    struct worker_pool pool;
+    struct linger_list lingering;
+    unsigned connections, exchanges; /* open */
+    int listen_fd;                   /* -1 once quiesced */
+    bool draining;
+    uint64_t drain_ns; /* when draining began */
+    atomic_bool hurry; /* the grace time is over: every job counts as expired */
+    char url[80];
+};
+
+enum phase {
+    PHASE_HEAD,     /* only the target is known */
+    PHASE_BODY,     /* head accepted, body being read */
+    PHASE_DROP,     /* body too large: read on without keeping it, then answer */
+    PHASE_WORK,     /* suspended, a job has the request */
+    PHASE_WORKED,   /* resumed, the answer is to be made */
+    PHASE_ANSWERED, /* the answer is libmicrohttpd's */
+};
+
+struct http_exchange {
+    struct request request;
+    struct http_service *service;
+    struct MHD_Connection *connection;
+    struct worker_job job;
+    enum phase phase;
+    enum step step; /* of the last handler step */
+    struct framing framing;
+    char *body; /* request.body, while it grows */
+    size_t body_capacity, dropped;
+    size_t answer_bytes;
+    uint64_t deadline_ns; /* of clock_ns() */
+    bool closing;         /* answered before the request was read: linger, then close */
+    size_t fields_n;
+    struct header *fields; /* of the head, in the arena */
+};
+
+/* request.c: libmicrohttpd's callbacks; cls is the service. */
+void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *data_len, void **context);
+void exchange_end(void *cls, struct MHD_Connection *connection, void **context,
+                  enum MHD_RequestTerminationCode why);
+
+/* loop.c: lets libmicrohttpd do what it can and sets the timer for the next time. */
+void service_drive(struct http_service *service);
+
+#endif

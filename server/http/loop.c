@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * loop.c: the service as a whole: libmicrohttpd without threads of its own inside one libuv loop,
+ * connections against their limit, signals and the drain. What happens to one request is
+ * request.c's.
+ *
+ * libmicrohttpd keeps connections that still have work on a list of its own, so after every MHD_run
+ * its time-out must be asked for again, or uploads stall.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exchange.h"
+#include "listen.h"
+#include "log.h"
+#include "metrics.h"
+
+/* A head of 8 KiB target and 16 KiB fields, and what libmicrohttpd notes about its fields and
+ * parameters. */
+#define CONNECTION_BYTES ((size_t)64 << 10)
+/* Silent connections are closed after so long: a net below the deadlines. */
+#define IDLE_S 30u
+/* Connections beyond the limit that are let in to be told so; each for a short time. */
+#define SURPLUS_CONNECTIONS 64u
+#define SURPLUS_S           2u
+/* Descriptors besides those of connections: files of the loop, lingering sockets, spare. */
+#define OTHER_DESCRIPTORS (64u + LINGER_SOCKETS_MAX)
+/* Drain: how long connections are still accepted, so that clients and balancers can turn away; how
+ * long requests may then take; how long jobs get to notice that their time is over. */
+#define DRAIN_ACCEPT_MS 400u
+#define DRAIN_GRACE_MS  8000u
+#define DRAIN_HURRY_MS  1000u
+#define DRAIN_TICK_MS   20u
+
+/* ---- Driving libmicrohttpd ----------------------------------------------------------------- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    service_drive(timer->data);
+}
+
+static void on_epoll(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    service_drive(poll->data);
+}
+
+void service_drive(struct http_service *service)
+{
+    unsigned long long timeout_ms;
+
+    MHD_run(service->daemon);
+    if (MHD_get_timeout(service->daemon, &timeout_ms) == MHD_YES)
+        uv_timer_start(&service->timer, on_timer, timeout_ms, 0);
+    else
+        uv_timer_stop(&service->timer);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct http_service *service = cls;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        service->connections--;
+        metric_add(METRIC_connections, -1);
+        return;
+    }
+    service->connections++;
+    metric_add(METRIC_connections, 1);
+    metric_add(METRIC_connections_opened, 1);
+    if (service->connections > service->options.connections_max) {
+        *context = service; /* request.c answers 503 */
+        MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, SURPLUS_S);
+    }
+}
+
+/* libmicrohttpd decodes targets in place and more than once; we do it ourselves. */
+static size_t keep_escapes(void *cls, struct MHD_Connection *connection, char *text)
+{
+    (void)cls;
+    (void)connection;
+    return strlen(text);
+}
+
+__attribute__((format(printf, 2, 0))) static void log_library(void *cls, const char *format,
+                                                              va_list args)
+{
+    char text[512];
+    struct log_line line;
+    (void)cls;
+
+    int len = vsnprintf(text, sizeof text, format, args);
+    if (len > 0 && (size_t)len < sizeof text && text[len - 1] == '\n')
+        text[len - 1] = '\0';
+    log_begin(&line, "libmicrohttpd");
+    log_str(&line, "text", text);
+    log_end(&line);
+}
+
+/* Before version 1.0 only -1 refuses blanks before the colon; since then 1 is the strict level. */
+#define STRICTNESS (MHD_VERSION < 0x01000000 ? -1 : 1)
+
+static struct MHD_Daemon *daemon_start(struct http_service *service)
+{
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        exchange_step, service, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
+        MHD_OPTION_LISTEN_SOCKET, service->listen_fd, MHD_OPTION_STRICT_FOR_CLIENT, STRICTNESS,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, service, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_end, service, MHD_OPTION_NOTIFY_CONNECTION, on_connection, service,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_LIMIT,
+        service->options.connections_max + SURPLUS_CONNECTIONS, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
+        1, MHD_OPTION_END);
+}
+
+/* ---- Drain --------------------------------------------------------------------------------- */
+
+static uint64_t drain_ms(const struct http_service *service)
+{
+    return (clock_ns() - service->drain_ns) / 1000000;
+}
+
+static void stop_accepting(struct http_service *service)
+{
+    MHD_socket socket = MHD_quiesce_daemon(service->daemon);
+
+    assert(socket == service->listen_fd);
+    close(service->listen_fd);
+    service->listen_fd = -1;
+    service_drive(service);
+}
+
+/* A job that will not end: libmicrohttpd must not be stopped under it, and exit() would wait. */
+static void give_up(struct http_service *service)
+{
+    struct log_line line;
+
+    log_begin(&line, "killed");
+    log_int(&line, "jobs", service->pool.jobs);
+    log_end(&line);
+    _exit(EXIT_FAILURE);
+}
+
+static void on_drain(uv_timer_t *timer)
+{
+    struct http_service *service = timer->data;
+    uint64_t ms = drain_ms(service);
+
+    if (service->listen_fd >= 0) {
+        if (ms >= DRAIN_ACCEPT_MS)
+            stop_accepting(service);
+    } else if (service->exchanges == 0 || (ms >= DRAIN_GRACE_MS && service->pool.jobs == 0)) {
+        uv_stop(&service->loop);
+    } else if (ms >= DRAIN_GRACE_MS + DRAIN_HURRY_MS) {
+        give_up(service);
+    } else if (ms >= DRAIN_GRACE_MS) {
+        atomic_store_explicit(&service->hurry, true, memory_order_relaxed);
+    }
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct http_service *service = handle->data;
+    struct log_line line;
+
+    if (service->draining) { /* the second one means it */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    service->draining = true;
+    service->drain_ns = clock_ns();
+    metric_add(METRIC_ready, -1);
+    log_begin(&line, "draining");
+    log_int(&line, "requests", service->exchanges);
+    log_int(&line, "connections", service->connections);
+    log_end(&line);
+    uv_timer_start(&service->drain_timer, on_drain, DRAIN_TICK_MS, DRAIN_TICK_MS);
+}
+
+bool http_draining(const struct http_service *service)
+{
+    return service->draining;
+}
+
+/* ---- Start, run, end ----------------------------------------------------------------------- */
+
+static void loop_prepare(struct http_service *service)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+
+    uv_timer_init(&service->loop, &service->timer);
+    uv_timer_init(&service->loop, &service->drain_timer);
+    service->timer.data = service->drain_timer.data = service;
+    for (size_t i = 0; i < 2; i++) {
+        uv_signal_init(&service->loop, &service->signals[i]);
+        service->signals[i].data = service;
+        uv_signal_start(&service->signals[i], on_signal, numbers[i]);
+    }
+    service->lingering = (struct linger_list){.loop = &service->loop};
+    worker_pool_init(&service->pool, &service->loop, service->options.workers,
+                     service->options.queue);
+}
+
+/* The soft limit on descriptors must hold all connections; the hard one may not be enough. */
+static void descriptors_raise(unsigned connections_max)
+{
+    rlim_t wanted = connections_max + SURPLUS_CONNECTIONS + OTHER_DESCRIPTORS;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+        fprintf(stderr, "posencd: %u connections want %lu descriptors, the system allows %lu\n",
+                connections_max, (unsigned long)wanted, (unsigned long)limit.rlim_cur);
+}
+
+static void announce(struct http_service *service)
+{
+    char text[128];
+    struct log_line line;
+    int len = snprintf(text, sizeof text, "{\"url\":\"%s\"}\n", service->url);
+
+    log_begin(&line, "listening");
+    log_str(&line, "url", service->url);
+    log_end(&line);
+    if (service->options.ready_fd < 0)
+        return;
+    if (write(service->options.ready_fd, text, (size_t)len) != len)
+        fprintf(stderr, "posencd: cannot write to the ready descriptor %d: %s\n",
+                service->options.ready_fd, strerror(errno));
+    close(service->options.ready_fd);
+}
+
+struct http_service *http_start(const struct http_options *options, const struct http_hooks *hooks)
+{
+    struct http_service *service = calloc(1, sizeof *service);
+
+    if (!service) {
+        fprintf(stderr, "posencd: no memory\n");
+        return NULL;
+    }
+    service->options = *options;
+    service->hooks = *hooks;
+    signal(SIGPIPE, SIG_IGN);
+    descriptors_raise(options->connections_max);
+    service->listen_fd = listen_open(options->listen, service->url, sizeof service->url);
+    if (service->listen_fd < 0) {
+        free(service);
+        return NULL;
+    }
+    if (uv_loop_init(&service->loop) != 0 || !(service->daemon = daemon_start(service))) {
+        fprintf(stderr, "posencd: libmicrohttpd or libuv does not start\n");
+        close(service->listen_fd);
+        free(service);
+        return NULL;
+    }
+    loop_prepare(service);
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(service->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    uv_poll_init(&service->loop, &service->poll, info->epoll_fd);
+    service->poll.data = service;
+    uv_poll_start(&service->poll, UV_READABLE, on_epoll);
+    metric_add(METRIC_ready, 1);
+    metric_add(METRIC_start_time, (int64_t)time(NULL));
+    return service;
+}
+
+int http_run(struct http_service *service)
+{
+    announce(service);
+    service_drive(service);
+    uv_run(&service->loop, UV_RUN_DEFAULT);
+    return EXIT_SUCCESS;
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+void http_free(struct http_service *service)
+{
+    uv_poll_stop(&service->poll);
+    if (service->listen_fd >= 0)
+        stop_accepting(service);
+    MHD_stop_daemon(service->daemon);
+    linger_stop_all(&service->lingering);
+    uv_walk(&service->loop, close_handle, NULL);
+    uv_run(&service->loop, UV_RUN_DEFAULT);
+    int status = uv_loop_close(&service->loop);
+    assert(status == 0);
+    free(service);
+}

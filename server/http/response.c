@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/* response.c: see response.h. Which fields a resource has is the api layer's business. */
+#include "response.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+/* On every answer (browsers: any page may read it; nobody may guess its type). */
+static const struct header common_fields[] = {
+    {"Access-Control-Allow-Origin", "*"},
+    {"Access-Control-Expose-Headers",
+     "ETag, Repr-Digest, Link, Posenc-Semantics, Posenc-Spec-Id, Retry-After, Request-Id, "
+     "Server-Timing, Tensor"},
+    {"Timing-Allow-Origin", "*"},
+    {"Cross-Origin-Resource-Policy", "cross-origin"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+};
+
+/* On answers to OPTIONS: what a page of another origin may send. */
+static const struct header preflight_fields[] = {
+    {"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"},
+    {"Access-Control-Allow-Headers",
+     "Accept, Accept-Language, Cache-Control, Content-Encoding, Content-Language, Content-Type, "
+     "If-Match, If-None-Match, Pragma, Range, Request-Id, Traceparent, Tracestate, "
+     "X-Requested-With"},
+    {"Access-Control-Max-Age", "86400"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+void response_header(struct request *request, const char *name, const char *value)
+{
+    struct response *response = &request->response;
+
+    assert(response->headers_n < REQUEST_HEADERS_MAX);
+    response->headers[response->headers_n++] = (struct header){name, value};
+}
+
+const char *response_find(const struct request *request, const char *name)
+{
+    for (size_t i = 0; i < request->response.headers_n; i++)
+        if (strcasecmp(request->response.headers[i].name, name) == 0)
+            return request->response.headers[i].value;
+    return NULL;
+}
+
+static void free_blob(void *blob)
+{
+    blob_unref(blob);
+}
+
+/* The body as a response; the blob's reference goes along. */
+static struct MHD_Response *body_response(struct response *response)
+{
+    struct blob *blob = response->blob;
+
+    if (!blob && response->body.len > 0 && !(blob = blob_from_buf(&response->body)))
+        return NULL;
+    if (!blob)
+        return MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+    response->blob = blob;
+    struct MHD_Response *made = MHD_create_response_from_buffer_with_free_callback_cls(
+        blob->len, blob->data, free_blob, blob);
+    if (made)
+        response->blob = NULL;
+    return made;
+}
+
+static bool add_fields(struct MHD_Response *made, const struct header *fields, size_t n)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < n; i++)
+        ok &= MHD_add_response_header(made, fields[i].name, fields[i].value) == MHD_YES;
+    return ok;
+}
+
+struct MHD_Response *response_build(struct request *request, bool closing)
+{
+    struct response *response = &request->response;
+    struct header type = {"Content-Type", response->content_type};
+    struct header id = {"Request-Id", request->id};
+    struct header close = {"Connection", "close"};
+    bool show_id = request->id[0] && (request->id_given || response->status >= 400);
+    struct MHD_Response *made = body_response(response);
+
+    if (!made)
+        return NULL;
+    bool ok = add_fields(made, &type, response->content_type != NULL) &&
+              add_fields(made, response->headers, response->headers_n) &&
+              add_fields(made, common_fields, COUNT(common_fields)) &&
+              add_fields(made, preflight_fields,
+                         request->method == METHOD_OPTIONS ? COUNT(preflight_fields) : 0) &&
+              add_fields(made, &id, show_id) && add_fields(made, &close, closing);
+    if (ok)
+        return made;
+    MHD_destroy_response(made);
+    return NULL;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * worker.h: jobs on libuv's thread pool with a cap on how many are running or waiting. Called on
+ * the loop thread only; just run() is on a pool thread.
+ */
+#ifndef HTTP_WORKER_H
+#define HTTP_WORKER_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+struct worker_pool {
+    uv_loop_t *loop;
+    unsigned jobs;     /* running or waiting */
+    unsigned jobs_max; /* threads of the pool + length of the queue */
+};
+
+struct worker_job {
+    void (*run)(struct worker_job *job);  /* pool thread */
+    void (*done)(struct worker_job *job); /* loop thread, after run() */
+    struct worker_pool *pool;             /* set by worker_submit, as is what follows */
+    uv_work_t work;
+};
+
+/* Sets the size of libuv's pool, so call it before anything uses that (once per process). */
+void worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue);
+/* False when the pool is at its cap; otherwise the job is the pool's until done(). */
+bool worker_submit(struct worker_pool *pool, struct worker_job *job);
+
+#endif
