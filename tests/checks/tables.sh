@@ -30,7 +30,11 @@ sed -nE 's/^ *OPTION\([^"]*"([a-z-]+)".*/--\1/p' server/options.def | sort -u >"
 grep -oE '`--[a-z-]+' README.md | tr -d '`' | sort -u >"$work/readme_options"
 agree server/options.def "$work/options" README.md "$work/readme_options"
 
-sed -nE 's/^ *METRIC\([^"]*"(posenc_[a-z_]+)".*/\1/p' server/base/metrics.def | sort -u >"$work/metrics"
+# The few that are no plain row are printed by metrics.c under their full name.
+{
+    sed -nE 's/^ *METRIC\([a-z0-9_#]+, *[a-z]+, *"([a-z_]+)".*/posenc_\1/p' server/base/metrics.def
+    grep -oE 'posenc_[a-z_]+' server/base/metrics.c | sed -E 's/_(bucket|sum|count)$//'
+} | sort -u >"$work/metrics"
 grep -oE '`posenc_[a-z_]+' README.md | tr -d '`' | sort -u >"$work/readme_metrics"
 agree server/base/metrics.def "$work/metrics" README.md "$work/readme_metrics"
 
