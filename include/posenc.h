@@ -110,6 +110,7 @@ enum pe_param_flag {
     PE_OPTIONAL = 1, /* may be absent although it has no default */
     PE_OPEN_MIN = 2, /* min itself is not allowed */
     PE_REPEATED = 4, /* request keys only: may be given several times (spec=) */
+    PE_SCALAR = 16,  /* PE_TEXT: one word or number, never a list */
     PE_DERIVED = 8,  /* the default comes from another parameter; the echo always shows it */
 };
 
@@ -358,6 +359,8 @@ void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
  * finite for an exact answer; else IEEE's NaN or infinity. */
 double pe_dot(enum pe_dtype dtype, const void *a, const void *b, size_t n);
 double pe_norm(enum pe_dtype dtype, const void *a, size_t n);
+/* The mean of n >= 1 finite doubles of normal size. Allocates and is slow: for readouts. */
+double pe_mean(const double *a, size_t n);
 
 /* ---- Scores ------------------------------------------------------------------------------- */
 

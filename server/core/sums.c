@@ -160,3 +160,18 @@ double pe_norm(enum pe_dtype dtype, const void *a, size_t n)
         return result;
     return norm_exactly(&factors);
 }
+
+double pe_mean(const double *a, size_t n)
+{
+    mpfr_t sum;
+    mpfr_init2(sum, EXACT_BITS);
+    mpfr_set_zero(sum, 1);
+    for (size_t i = 0; i < n; i++)
+        mpfr_add_d(sum, sum, a[i], MPFR_RNDN);
+    mpfr_t mean;
+    mpfr_init2(mean, 53);
+    mpfr_div_ui(mean, sum, n, MPFR_RNDN);
+    double result = mpfr_get_d(mean, MPFR_RNDN);
+    mpfr_clears(sum, mean, (mpfr_ptr)NULL);
+    return result;
+}
