@@ -108,6 +108,8 @@ const char *format_suffix(enum format format); /* "json" */
 
 /* Faults of the core as errors of the request: `prefix` is "" for a query, "/spec/" for JSON. */
 void api_faults(struct err *err, const struct pe_faults *faults, const char *prefix);
+/* The same, all at one place: those of a compact spec, whose parameters have no place of their own. */
+void api_faults_at(struct err *err, const struct pe_faults *faults, const char *where);
 
 /* Appends name=value to a query string, percent-encoding what must be; '?' or '&' in front. */
 void api_query_append(struct buf *out, const char *name, const char *value);

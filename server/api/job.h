@@ -33,6 +33,7 @@ struct position_lists {
 
 struct job_spec {
     struct pe_spec spec;
+    const char *tensor;  /* the member it is for ("q"), with "specs"; NULL: all */
     const char *prefix;  /* where its parameters stand: "" or "/spec/" ... */
     const char *compact; /* after job_specs_finish */
     char id[17];
@@ -45,11 +46,13 @@ struct job {
     const struct endpoint *endpoint;
     enum format format;
     struct json_doc doc;
-    bool has_doc;
+    bool has_doc, prepared;
     struct job_spec specs[JOB_SPECS_MAX];
     size_t specs_n;
+    struct pe_spec *flat_spec; /* the one whose keys stand in the query (kind=...); NULL */
     struct pe_params keys;
-    struct pe_positions plan_positions; /* what plans must be fast for; set by prepare */
+    struct pe_positions plan_positions; /* what plans must be fast for, set by prepare; axes 0:
+                                           no plan is needed */
     size_t elements;                    /* of the answer; set by prepare through job_cost */
     size_t work;                        /* about how many ns of computing; set by prepare */
     struct answer answer;
@@ -61,12 +64,17 @@ bool job_read(struct job *job); /* body, format, specs, keys */
 /* Called by prepare once defaults that depend on tensors are set: finishes all specs, checks that
  * the endpoint takes their kinds, makes compact forms and ids. */
 bool job_specs_finish(struct job *job);
-/* Limit on elements by format; limit-exceeded with cost and limit. */
+/* Limit on the elements of the answer; limit-exceeded with cost and limit. */
 bool job_cost(struct job *job, size_t elements);
+size_t job_product(const size_t *factors, size_t n); /* SIZE_MAX on overflow */
+/* The dtype of the answer: what dtype= says, else that of the input. */
+enum pe_dtype job_dtype(const struct job *job, enum pe_dtype otherwise);
+/* Past the deadline: adds the error. Asked between slabs of work. */
+bool job_expired(struct job *job);
 
 /* Pieces for prepare. */
 const struct pe_value *job_key(const struct job *job, const char *name);
-const char *job_key_choice(const struct job *job, const char *name); /* PE_ENUM as text */
+bool job_key_is(const struct job *job, const char *name, const char *choice); /* PE_ENUM */
 /* Tensor member by name; *found tells whether there is one. */
 bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);
 /* Positions of a PE_TEXT key (text, number, array, {"axes": ..}); `axes` per token. Batches of

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* app.c: the state that all endpoints share: limits, plans, the finished OpenAPI document. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api.h"
+#include "doc.h"
+#include "plans.h"
+
+struct app *app_new(const struct app_options *options)
+{
+    json_doc_setup();
+    struct app *app = calloc(1, sizeof *app);
+    if (app) {
+        app->options = *options;
+        app->plans = plan_store_new();
+        app->openapi = openapi_new(app);
+    }
+    if (app && app->plans && app->openapi)
+        return app;
+    fputs("posencd: no memory to start\n", stderr);
+    app_free(app);
+    return NULL;
+}
+
+void app_free(struct app *app)
+{
+    if (!app)
+        return;
+    plan_store_free(app->plans);
+    blob_unref(app->openapi);
+    free(app);
+}
+
+struct http_hooks app_hooks(struct app *app)
+{
+    return (struct http_hooks){
+        .routes = api_routes, .routes_n = api_routes_n, .app = app, .finish = api_finish};
+}

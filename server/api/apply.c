@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * apply.c: GET and POST /v1/apply: the caller's x, q and k (or seeded test vectors) encoded. Bias
+ * kinds take scores instead and are in apply_scores.c.
+ */
+#include "apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+
+static const struct pe_param keys[] = {
+    KEY_POSITIONS(NULL, PE_OPTIONAL),
+    {"k_positions", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Positions of k, or of the keys of scores, where they differ from those of q."},
+    KEY_GRID,
+    {"axes", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL, "d td bhtd bthd htd thd btd", NULL,
+     "What the axes of the tensors are: batch, head, token, dimension; needed from rank 3 on."},
+    {"heads", NULL, PE_INT, 1, PE_DIM_MAX, 0, 0, "1", NULL, NULL,
+     "With axes=btd: heads that share the last axis."},
+    {"inverse", NULL, PE_BOOL, 0, 1, 0, 0, "false", NULL, NULL,
+     "Undo the encoding: rotate backwards, subtract."},
+    {"shape", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "GET: shape of the test tensor x, such as 2,8,64,128; one vector per position without it."},
+    KEY_CONTENT(CONTENT_CHOICES, "random"),
+    KEY_SEED,
+    KEY_GAIN("1"),
+    KEY_DTYPE("Number format of the answer; that of the input by default."),
+    KEY_STAGES,
+};
+
+static const char *const tensors[] = {"x", "q", "k", "scores", "table", NULL};
+
+static const struct {
+    const char *in, *out, *norm;
+} roles[TARGETS_MAX] = {{"x", "y", "norm"}, {"q", "q_out", "norm_q"}, {"k", "k_out", "norm_k"}};
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+/* Sizes such as 2,8,64,128. */
+static bool read_shape(struct job *job, const char *text, struct tensor *tensor)
+{
+    struct err *err = &job->request->err;
+    const char *c = text ? text : "";
+    for (tensor->rank = 0; tensor->rank < TREE_RANK_MAX; tensor->rank++) {
+        char *end;
+        bool digit = *c >= '0' && *c <= '9';
+        unsigned long size = strtoul(c, &end, 10);
+        if (!digit || size == 0 || size > PE_POSITIONS_N_MAX || (*end && *end != ','))
+            break;
+        tensor->shape[tensor->rank] = size;
+        if (*end == '\0') {
+            tensor->rank++;
+            tensor->count = job_product(tensor->shape, tensor->rank);
+            return true;
+        }
+        c = end + 1;
+    }
+    return err_add(err, ERR_invalid_value, "shape", "for example shape=2,8,64,128",
+                   "shape must be 1 to %d sizes from 1 to %zu, separated by commas; got \"%.40s\"",
+                   TREE_RANK_MAX, PE_POSITIONS_N_MAX, text ? text : "");
+}
+
+/* GET: x is seeded, of the given shape or [positions, dim]. */
+static bool seed_tensor(struct job *job, struct apply *own)
+{
+    const struct pe_value *shape = job_key(job, "shape");
+    struct target *target = &own->target[own->targets_n++];
+    struct pe_params *spec = &job->specs[0].spec.params;
+    *target = (struct target){.role = 0, .seeded = true};
+    struct tensor *x = &target->in;
+    x->dtype = job_dtype(job, PE_F64);
+    x->pointer = "shape";
+    if (shape->set)
+        return read_shape(job, shape->text, x);
+    int row = pe_params_find(spec, "dim", 3);
+    const struct pe_value *dim = row >= 0 ? &spec->value[row] : NULL;
+    struct position_lists lists;
+    struct pe_value *positions = &job->keys.value[pe_params_find(&job->keys, "positions", 9)];
+    if (!positions->set && !job_key(job, "grid")->set)
+        *positions = (struct pe_value){.given = true, .set = true, .text = "0:32"};
+    if (!job_positions(job, "positions", job->specs[0].spec.kind->axes, 1, &lists))
+        return false;
+    x->rank = 2;
+    x->shape[0] = lists.list->n;
+    x->shape[1] = dim && dim->given ? (size_t)dim->number : 64;
+    x->count = job_product(x->shape, 2);
+    return true;
+}
+
+/* POST: the members x, q and k. */
+static bool read_tensors(struct job *job, struct apply *own)
+{
+    bool ok = true;
+    for (size_t role = 0; role < TARGETS_MAX; role++) {
+        struct target target = {.role = role};
+        bool found;
+        ok = job_tensor(job, roles[role].in, &target.in, &found) && ok;
+        if (!found)
+            continue;
+        for (size_t s = 0; s < job->specs_n; s++)
+            if (job->specs[s].tensor && strcmp(job->specs[s].tensor, roles[role].in) == 0)
+                target.spec = s;
+        own->target[own->targets_n++] = target;
+    }
+    if (ok && own->targets_n == 0)
+        return err_add(&job->request->err, ERR_missing_parameter, "/x",
+                       "for example \"x\": [[1,2,3,4]]",
+                       "a tensor is missing: x, or q and k (scores for bias kinds)");
+    return ok;
+}
+
+/* The axes key, or what rank 1 and 2 can only mean. */
+static const char *axes_of(struct job *job, const struct tensor *tensor)
+{
+    static const char *const names[] = {"d", "td", "bhtd", "bthd", "htd", "thd", "btd"};
+    const struct pe_value *axes = job_key(job, "axes");
+    if (axes->set)
+        return names[(size_t)axes->number];
+    if (tensor->rank == 1 || tensor->rank == 2)
+        return names[tensor->rank - 1];
+    err_add(&job->request->err, ERR_missing_parameter, job->has_doc ? "/axes" : "axes",
+            "for example bhtd: batch, head, token, dimension",
+            "axes must be given from rank 3 on, since heads and tokens cannot be told apart "
+            "(rank %zu)",
+            tensor->rank);
+    return NULL;
+}
+
+/* Sees the tensor by its axes and lets the last one be the default of dim. */
+static bool view_target(struct job *job, struct target *target)
+{
+    struct err *err = &job->request->err;
+    struct tensor *in = &target->in;
+    const char *axes = axes_of(job, in);
+    if (!axes)
+        return false;
+    if (strlen(axes) != in->rank)
+        return err_add(err, ERR_shape_mismatch, in->pointer, NULL,
+                       "axes \"%s\" names %zu axes, the tensor has %zu", axes, strlen(axes),
+                       in->rank);
+    size_t heads = (size_t)job_key(job, "heads")->number;
+    if (in->count == 0 ||
+        !pe_view_init(&target->view, in->dtype, in->data, axes, in->shape, in->rank, heads))
+        return err_add(err, ERR_shape_mismatch, in->pointer, NULL,
+                       "the tensor is empty, or its last axis (%zu) is not divided by heads=%zu",
+                       in->shape[in->rank - 1], heads);
+    target->axes = axes;
+    struct pe_params *params = &job->specs[target->spec].spec.params;
+    int row = pe_params_find(params, "dim", 3);
+    struct pe_faults faults = {0};
+    if (row >= 0 && !params->value[row].given)
+        pe_params_set_number(params, "dim", (double)target->view.dim, &faults);
+    api_faults_at(err, &faults, in->pointer);
+    return faults.n == 0;
+}
+
+static bool check_dim(struct job *job, const struct target *target)
+{
+    const struct pe_spec *spec = &job->specs[target->spec].spec;
+    if (pe_spec_dim(spec) == target->view.dim)
+        return true;
+    return err_add(&job->request->err, ERR_shape_mismatch, target->in.pointer, NULL,
+                   "the last axis has %zu channels, the spec says dim=%zu", target->view.dim,
+                   pe_spec_dim(spec));
+}
+
+/* 0, 1, ... tokens - 1. */
+static bool default_positions(struct job *job, struct target *target, const char *name)
+{
+    size_t n = target->view.tokens;
+    double *at = job_alloc(job, n, sizeof *at);
+    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
+    if (!at || !list)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        at[i] = (double)i;
+    *list = (struct pe_positions){.axes = 1, .n = n, .at = {at}};
+    target->positions = (struct position_lists){.list = list, .lists_n = 1, .where = name};
+    target->positions.text = arena_printf(&job->request->arena, "0:%zu", n);
+    return true;
+}
+
+static bool read_positions(struct job *job, struct target *target)
+{
+    const struct pe_kind *kind = job->specs[target->spec].spec.kind;
+    bool own_k = target->role == 2 && job_key(job, "k_positions")->set;
+    const char *name = own_k ? "k_positions" : "positions";
+    bool given = job_key(job, name)->set || job_key(job, "grid")->set;
+    bool ok = given || kind->axes != 1
+                  ? job_positions(job, name, kind->axes, target->view.batches, &target->positions)
+                  : default_positions(job, target, name);
+    if (!ok)
+        return false;
+    const struct position_lists *p = &target->positions;
+    if (p->list->n != target->view.tokens ||
+        (p->lists_n != 1 && p->lists_n != target->view.batches))
+        return err_add(&job->request->err, ERR_shape_mismatch, p->where, NULL,
+                       "%zu positions (in %zu lists) for %zu tokens (in %zu batch rows)",
+                       p->list->n, p->lists_n, target->view.tokens, target->view.batches);
+    return job_positions_check(job, p);
+}
+
+static bool prepare_targets(struct job *job, struct apply *own)
+{
+    bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
+    for (size_t i = 0; ok && i < own->targets_n; i++)
+        ok = view_target(job, &own->target[i]);
+    ok = apply_posted_table(job) && ok;
+    if (!job_specs_finish(job) || !ok)
+        return false;
+    size_t elements = 0;
+    for (size_t i = 0; i < own->targets_n; i++) {
+        struct target *target = &own->target[i];
+        ok = check_dim(job, target) && read_positions(job, target) && ok;
+        elements += target->in.count * (target->seeded ? 2 : 1);
+    }
+    if (!ok || !job_cost(job, elements))
+        return false;
+    if (!job->has_doc)
+        return content_read(job, own->target[0].view.dim, &own->content);
+    return true;
+}
+
+static bool prepare(struct job *job)
+{
+    struct apply *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
+    if (!own)
+        return false;
+    own->biases = job->specs[0].spec.kind->acts == PE_BIASES;
+    if (own->biases ? !apply_scores_prepare(job, own) : !prepare_targets(job, own))
+        return false;
+    job->plan_positions = own->biases ? *own->queries.list : *own->target[0].positions.list;
+    return true;
+}
+
+/* ---- Computing ----------------------------------------------------------------------------- */
+
+/* The readouts norm.before, norm.after ([min, max] over the vectors) and the worst change. */
+static void norm_readout(struct job *job, const struct target *target, const void *out,
+                         enum pe_dtype dtype)
+{
+    const struct tensor *in = &target->in;
+    size_t dim = target->view.dim;
+    double *range = job_alloc(job, 4, sizeof *range);
+    if (!range)
+        return;
+    double worst = 0;
+    for (size_t v = 0; v < in->count / dim; v++) {
+        size_t at = v * dim;
+        double before =
+            pe_norm(in->dtype, (const char *)in->data + at * pe_dtype_size(in->dtype), dim);
+        double after = pe_norm(dtype, (const char *)out + at * pe_dtype_size(dtype), dim);
+        double change =
+            before > 0 ? (after > before ? after - before : before - after) / before : 0;
+        range[0] = v == 0 || before < range[0] ? before : range[0];
+        range[1] = v == 0 || before > range[1] ? before : range[1];
+        range[2] = v == 0 || after < range[2] ? after : range[2];
+        range[3] = v == 0 || after > range[3] ? after : range[3];
+        worst = change > worst ? change : worst;
+    }
+    struct tree *norm = tree_object(job->answer.readouts, roles[target->role].norm);
+    tree_reals(norm, "before", range, 2);
+    tree_reals(norm, "after", range + 2, 2);
+    tree_number(norm, "max_relative_change", worst);
+}
+
+/* Index columns and their labels, axis by axis. */
+static void label_axes(struct job *job, const struct target *target)
+{
+    struct answer *answer = &job->answer;
+    const struct position_lists *p = &target->positions;
+    const double *labels = p->lists_n == 1 && p->list->axes == 1 ? p->list->at[0] : NULL;
+    for (size_t i = 0; target->axes[i]; i++) {
+        struct answer_axis *axis = &answer->axes[i];
+        switch (target->axes[i]) {
+        case 'b':
+            *axis = (struct answer_axis){"batch", "batch", NULL, NULL};
+            break;
+        case 'h':
+            *axis = (struct answer_axis){"head", "head", NULL, NULL};
+            break;
+        case 't':
+            *axis = (struct answer_axis){"position", "pos", labels, NULL};
+            answer->position_axis = i;
+            break;
+        default:
+            *axis = (struct answer_axis){"channel", "channel", NULL, NULL};
+        }
+    }
+}
+
+static bool seed_fill(struct job *job, struct apply *own)
+{
+    struct target *target = &own->target[0];
+    struct tensor *x = &target->in;
+    x->data = job_output(job, "x", x->dtype, x->rank, x->shape);
+    if (!x->data)
+        return false;
+    content_fill(&own->content, "x", x->dtype, 0, x->count, x->data);
+    target->view.data = x->data;
+    job->answer.main = NULL; /* y is */
+    return true;
+}
+
+static bool apply_target(struct job *job, const struct target *target)
+{
+    const struct pe_plan *plan = job_plan(job, target->spec);
+    enum pe_dtype dtype = job_dtype(job, target->in.dtype);
+    void *out = job_output(job, roles[target->role].out, dtype, target->in.rank, target->in.shape);
+    size_t work_bytes = pe_apply_work_bytes(plan);
+    void *work = job_alloc(job, work_bytes < 4096 ? 4096 : work_bytes, 1);
+    if (!out || !work || job_expired(job))
+        return false;
+    struct pe_view out_view = target->view;
+    out_view.data = out;
+    out_view.dtype = dtype;
+    pe_apply(&(struct pe_apply){.plan = plan,
+                                .positions = target->positions.list,
+                                .positions_n = target->positions.lists_n,
+                                .inverse = job_key(job, "inverse")->number != 0,
+                                .in = &target->view,
+                                .out = &out_view,
+                                .work = work});
+    if (job->format != FORMAT_CSV)
+        norm_readout(job, target, out, dtype);
+    return true;
+}
+
+/* Echo what the defaults came to. */
+static void echo(struct job *job, const struct apply *own)
+{
+    const struct target *first = &own->target[0];
+    struct pe_value *positions = &job->keys.value[pe_params_find(&job->keys, "positions", 9)];
+    if (!positions->set && !job_key(job, "grid")->set) {
+        positions->set = true;
+        positions->text = first->positions.text;
+    }
+    struct pe_value *dtype = &job->keys.value[pe_params_find(&job->keys, "dtype", 5)];
+    dtype->number = (double)job_dtype(job, first->in.dtype);
+    dtype->set = true;
+    static const char *const seeded[] = {"shape", "content", "seed", "gain"};
+    for (size_t i = 0; !first->seeded && i < sizeof seeded / sizeof *seeded; i++)
+        job->keys.value[pe_params_find(&job->keys, seeded[i], strlen(seeded[i]))].set = false;
+    if (!first->axes || strcmp(first->axes, "btd") != 0)
+        job->keys.value[pe_params_find(&job->keys, "heads", 5)].set = false;
+}
+
+static bool compute(struct job *job)
+{
+    struct apply *own = job->own;
+    echo(job, own);
+    if (own->biases)
+        return apply_scores_compute(job, own);
+    if (own->target[0].seeded && !seed_fill(job, own))
+        return false;
+    for (size_t i = 0; i < own->targets_n; i++)
+        if (!apply_target(job, &own->target[i]))
+            return false;
+    label_axes(job, &own->target[0]);
+    return true;
+}
+
+const struct endpoint apply_endpoint = {
+    .summary = "The caller's x, q, k (or scores) with the encoding applied; GET: test vectors.",
+    .describes = "y",
+    .keys = keys,
+    .keys_n = sizeof keys / sizeof *keys,
+    .specs_max = TARGETS_MAX,
+    .acts = ~0u,
+    .tensors = tensors,
+    .cache = CACHE_COMPUTED,
+    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .prepare = prepare,
+    .compute = compute,
+};

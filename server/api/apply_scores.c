@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * apply_scores.c: /v1/apply for kinds that act on scores (ALiBi, T5): score matrices plus bias.
+ * Also reads a posted table, which only T5 and learned tables have.
+ */
+#include <string.h>
+
+#include "apply.h"
+#include "sha256.h"
+
+bool apply_posted_table(struct job *job)
+{
+    struct err *err = &job->request->err;
+    struct tensor table;
+    bool found;
+    if (!job_tensor(job, "table", &table, &found))
+        return false;
+    if (!found)
+        return true;
+    struct pe_spec *spec = &job->specs[0].spec;
+    bool learned = pe_params_find(&spec->params, "rows", 4) >= 0;
+    if (!learned && pe_params_find(&spec->params, "buckets", 7) < 0)
+        return err_add(err, ERR_unknown_parameter, "/table", NULL,
+                       "kind=%s has no table of its own to be given", spec->kind->name);
+    if (table.rank != 2 || table.count == 0 || table.dtype != PE_F64)
+        return err_add(err, ERR_shape_mismatch, "/table", NULL,
+                       "table must be f64 of shape %s, not empty; got %s of rank %zu",
+                       learned ? "[rows, dim]" : "[buckets, heads]", pe_dtype_name(table.dtype),
+                       table.rank);
+    spec->table = table.data;
+    spec->table_rows = table.shape[0];
+    spec->table_cols = table.shape[1];
+    sha256_hex(table.data, table.count * sizeof(double), 16, spec->table_digest);
+    struct pe_faults faults = {0};
+    pe_params_set_number(&spec->params, learned ? "rows" : "buckets", (double)table.shape[0],
+                         &faults);
+    pe_params_set_number(&spec->params, learned ? "dim" : "heads", (double)table.shape[1], &faults);
+    api_faults_at(err, &faults, "/table");
+    return faults.n == 0;
+}
+
+/* n consecutive positions from `first`. */
+static bool count_up(struct job *job, size_t n, double first, const char *where,
+                     struct position_lists *out)
+{
+    double *at = job_alloc(job, n, sizeof *at);
+    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
+    if (!at || !list)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        at[i] = first + (double)i;
+    *list = (struct pe_positions){.axes = 1, .n = n, .at = {at}};
+    *out = (struct position_lists){.list = list, .lists_n = 1, .where = where};
+    size_t len = pe_positions_print(at, n, NULL, 0);
+    char *text = job_alloc(job, len + 1, 1);
+    if (text)
+        pe_positions_print(at, n, text, len + 1);
+    out->text = text;
+    return text != NULL;
+}
+
+static bool read_side(struct job *job, const char *name, size_t n, double first,
+                      struct position_lists *out)
+{
+    if (!job_key(job, name)->set)
+        return count_up(job, n, first, name, out);
+    if (!job_positions(job, name, 1, 1, out))
+        return false;
+    if (out->list->n == n)
+        return true;
+    return err_add(&job->request->err, ERR_shape_mismatch, out->where, NULL,
+                   "%zu positions for %zu rows or columns of scores", out->list->n, n);
+}
+
+bool apply_scores_prepare(struct job *job, struct apply *own)
+{
+    struct err *err = &job->request->err;
+    struct tensor *scores = &own->scores;
+    bool found;
+    if (!job_tensor(job, "scores", scores, &found) || !apply_posted_table(job) ||
+        !job_specs_finish(job))
+        return false;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    if (!found)
+        return err_add(err, ERR_missing_parameter, "/scores",
+                       "POST {\"spec\":\"alibi:heads=2\",\"scores\":[[[0,0],[0,0]],[[0,0],[0,0]]]}",
+                       "kind=%s acts on scores: post them as [heads, queries, keys]",
+                       spec->kind->name);
+    size_t rank = scores->rank, heads = pe_spec_heads(spec);
+    if (rank < 2 || rank > 4 || scores->count == 0 ||
+        (rank > 2 ? scores->shape[rank - 3] != heads : heads != 1))
+        return err_add(
+            err, ERR_shape_mismatch, scores->pointer, NULL,
+            "scores must be [queries, keys], [heads, queries, keys] or with a batch axis "
+            "before, with heads=%zu as in the spec; got rank %zu",
+            heads, rank);
+    size_t queries = scores->shape[rank - 2], keys = scores->shape[rank - 1];
+    /* A shorter query side ends where the keys end, as in decoding with a cache. */
+    if (!read_side(job, "k_positions", keys, 0, &own->keys) ||
+        !read_side(job, "positions", queries, (double)keys - (double)queries, &own->queries))
+        return false;
+    own->target[0].in = *scores;
+    own->target[0].positions = own->queries;
+    return job_positions_check(job, &own->keys) && job_positions_check(job, &own->queries) &&
+           job_cost(job, scores->count);
+}
+
+bool apply_scores_compute(struct job *job, struct apply *own)
+{
+    const struct tensor *in = &own->scores;
+    size_t heads = pe_spec_heads(&job->specs[0].spec);
+    size_t plane = in->shape[in->rank - 2] * in->shape[in->rank - 1];
+    if (job_dtype(job, in->dtype) != in->dtype)
+        return err_add(&job->request->err, ERR_invalid_value, "dtype", NULL,
+                       "scores keep their dtype, %s", pe_dtype_name(in->dtype));
+    void *out = job_output(job, "scores_out", in->dtype, in->rank, in->shape);
+    if (!out || job_expired(job))
+        return false;
+    pe_add_bias(job_plan(job, 0), own->queries.list, own->keys.list, 0, heads,
+                in->count / (heads * plane), in->dtype, in->data, out);
+    static const char *const names[] = {"batch", "head", "position", "key"};
+    for (size_t i = 0; i < in->rank; i++) {
+        const char *name = names[4 - in->rank + i];
+        job->answer.axes[i] = (struct answer_axis){name, name, NULL, NULL};
+    }
+    job->answer.position_axis = in->rank - 2;
+    job->answer.axes[in->rank - 2].short_name = "pos";
+    job->answer.axes[in->rank - 2].labels = own->queries.list->at[0];
+    job->answer.axes[in->rank - 1].labels = own->keys.list->at[0];
+    return true;
+}

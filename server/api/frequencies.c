@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * frequencies.c: GET /v1/frequencies: inverse frequencies, wavelengths and scaling bands of a kind
+ * that has frequencies.
+ */
+#include <string.h>
+
+#include "job.h"
+#include "keys.h"
+
+#define CONTEXT_DEFAULT 2048.0 /* where completed turns are counted when no context is given */
+
+static const struct pe_param keys[] = {
+    {"context", "seq_len", PE_REAL, 0, PE_POSITION_MAX, 0, PE_OPTIONAL | PE_OPEN_MIN, NULL, NULL,
+     NULL, "Sequence length in use, in positions, for the turns; 2048 without it."},
+    KEY_DTYPE("Number format of the answer; f64 by default."),
+    KEY_STAGES,
+};
+
+static bool prepare(struct job *job)
+{
+    if (!job_specs_finish(job))
+        return false;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    if (pe_spec_pairs(spec) == 0)
+        return err_add(&job->request->err, ERR_invalid_value, "kind",
+                       "rope, rope2d and sinusoidal have", "kind=%s has no frequencies",
+                       spec->kind->name);
+    static const double zero = 0;
+    job->plan_positions = (struct pe_positions){.axes = spec->kind->axes, .n = 1};
+    for (size_t axis = 0; axis < spec->kind->axes; axis++)
+        job->plan_positions.at[axis] = &zero;
+    return job_cost(job, 5 * pe_spec_pairs(spec));
+}
+
+static void readouts(struct job *job, const struct pe_frequencies *f, size_t pairs)
+{
+    static const char *const names[] = {"kept", "blended", "divided"};
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t counts[3] = {0};
+    size_t incomplete = pairs;
+    for (size_t i = 0; i < pairs; i++) {
+        counts[f->band[i]]++;
+        double turns = pe_load(f->dtype, f->turns, i);
+        if (incomplete == pairs && turns < 1)
+            incomplete = i;
+    }
+    struct tree *tree = job->answer.readouts;
+    for (size_t i = 0; i < 3; i++)
+        tree_integer(tree, names[i], (int64_t)counts[i]);
+    if (incomplete < pairs)
+        tree_integer(tree, "first_incomplete_pair", (int64_t)incomplete);
+    else
+        tree_null(tree, "first_incomplete_pair");
+    tree_number(tree, "context", f->context);
+    if (pe_params_find(&spec->params, "attention_factor", 16) >= 0)
+        tree_number(tree, "attention_factor", pe_spec_number(spec, "attention_factor"));
+    tree_number(tree, "effective_base", pe_spec_number(spec, "base"));
+}
+
+static bool compute(struct job *job)
+{
+    size_t pairs = pe_spec_pairs(&job->specs[0].spec);
+    const struct pe_value *context = job_key(job, "context");
+    enum pe_dtype dtype = job_dtype(job, PE_F64);
+    struct pe_frequencies f = {.dtype = dtype,
+                               .context = context->set ? context->number : CONTEXT_DEFAULT};
+    f.inv_freq = job_output(job, "inv_freq", dtype, 1, &pairs);
+    f.base_inv_freq = job_output(job, "base_inv_freq", dtype, 1, &pairs);
+    f.wavelength = job_output(job, "wavelength", dtype, 1, &pairs);
+    f.turns = job_output(job, "turns", dtype, 1, &pairs);
+    f.band = job_output(job, "band", PE_I64, 1, &pairs);
+    if (!f.inv_freq || !f.base_inv_freq || !f.wavelength || !f.turns || !f.band)
+        return false;
+    pe_frequencies(job_plan(job, 0), &f);
+    readouts(job, &f, pairs);
+    job->answer.axes[0] = (struct answer_axis){"pair", "pair", NULL, NULL};
+    return true;
+}
+
+const struct endpoint frequencies_endpoint = {
+    .summary = "Inverse frequencies, wavelengths and scaling bands, pair by pair.",
+    .describes = "inv_freq",
+    .keys = keys,
+    .keys_n = sizeof keys / sizeof *keys,
+    .specs_max = 1,
+    .acts = ~0u,
+    .cache = CACHE_COMPUTED,
+    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .prepare = prepare,
+    .compute = compute,
+};

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * job.c: drives one computed request: read, prepare, plan, compute, encode. Requests that are small
+ * and whose plans are there run on the loop thread at once; anything else goes to a worker, so that
+ * a small request never waits behind a large one.
+ */
+#include "job.h"
+
+#include <string.h>
+
+#include "plans.h"
+#include "sha256.h"
+
+#define INLINE_BODY_MAX  4096 /* bytes of a body read on the loop thread */
+#define INLINE_WORK_MAX  2048 /* elements computed and printed on the loop thread */
+#define ANSWER_BYTES_MAX ((size_t)1 << 30)
+
+static void job_release(struct request *request)
+{
+    struct job *job = request->state;
+    for (size_t i = 0; i < JOB_SPECS_MAX; i++) {
+        plan_release(job->app->plans, job->specs[i].plan);
+        pe_spec_release(&job->specs[i].spec);
+    }
+    pe_params_release(&job->keys);
+    if (job->has_doc)
+        json_doc_release(&job->doc);
+}
+
+static struct job *job_new(struct request *request)
+{
+    struct job *job = arena_calloc(&request->arena, 1, sizeof *job);
+    if (!job) {
+        err_add(&request->err, ERR_internal, NULL, NULL, "no memory for the request");
+        return NULL;
+    }
+    job->request = request;
+    job->app = request->app;
+    job->endpoint = request->route->endpoint;
+    request->state = job;
+    request->state_free = job_release;
+    return job;
+}
+
+/* Reads and checks everything; all mistakes are in err afterwards. */
+static bool job_prepare(struct job *job)
+{
+    struct request *request = job->request;
+    uint64_t start = clock_ns();
+    bool read = job_read(job);
+    bool ok = read && job->endpoint->prepare(job) && request->err.n == 0;
+    request->parse_ns = clock_ns() - start;
+    job->prepared = ok;
+    return ok;
+}
+
+/* All plans, or (with `find` only) whether they are all there. */
+static bool job_plans(struct job *job, bool find)
+{
+    if (job->plan_positions.axes == 0)
+        return true;
+    for (size_t i = 0; i < job->specs_n; i++) {
+        struct job_spec *slot = &job->specs[i];
+        if (slot->plan)
+            continue;
+        slot->plan = (find ? plan_find : plan_get)(job->app->plans, &slot->spec, slot->compact,
+                                                   &job->plan_positions);
+        if (!slot->plan)
+            return false;
+    }
+    return true;
+}
+
+static enum step job_finish(struct job *job)
+{
+    struct request *request = job->request;
+    uint64_t start = clock_ns();
+    if (!job_plans(job, false)) {
+        err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the tables of this spec");
+        return STEP_FAILED;
+    }
+    job_answer_begin(job);
+    if (!job->endpoint->compute(job))
+        return STEP_FAILED;
+    job_answer_end(job);
+    uint64_t computed = clock_ns();
+    request->compute_ns = computed - start;
+    struct buf *out = &request->response.body;
+    buf_init(out, ANSWER_BYTES_MAX);
+    bool written = tree_ok(job->answer.root) && answer_write(out, &job->answer, job->format);
+    request->encode_ns = clock_ns() - computed;
+    if (!written) {
+        err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
+        return STEP_FAILED;
+    }
+    request->response.content_type = format_media_type(job->format);
+    return STEP_DONE;
+}
+
+enum step computed_quick(struct request *request)
+{
+    struct job *job = job_new(request);
+    if (!job)
+        return STEP_FAILED;
+    if (request->body_len > INLINE_BODY_MAX)
+        return STEP_WORK;
+    if (!job_prepare(job))
+        return STEP_FAILED;
+    if (job->elements > INLINE_WORK_MAX || !job_plans(job, true))
+        return STEP_WORK;
+    return job_finish(job);
+}
+
+enum step computed_work(struct request *request)
+{
+    struct job *job = request->state;
+    if (!job->prepared && !job_prepare(job))
+        return STEP_FAILED;
+    return job_finish(job);
+}
+
+/* ---- Pieces for endpoints ------------------------------------------------------------------ */
+
+bool job_specs_finish(struct job *job)
+{
+    struct request *request = job->request;
+    for (size_t i = 0; i < job->specs_n; i++) {
+        struct job_spec *slot = &job->specs[i];
+        struct pe_faults faults = {0};
+        if (!pe_spec_finish(&slot->spec, &faults)) {
+            api_faults(&request->err, &faults, slot->prefix);
+            continue;
+        }
+        if (!(job->endpoint->acts & (1u << slot->spec.kind->acts)))
+            err_add(&request->err, ERR_invalid_value, "kind", NULL, "kind=%s has no place in %s",
+                    slot->spec.kind->name, request->path);
+        size_t len = pe_spec_compact(&slot->spec, NULL, 0);
+        char *compact = job_alloc(job, len + 1, 1);
+        if (!compact)
+            return false;
+        pe_spec_compact(&slot->spec, compact, len + 1);
+        slot->compact = compact;
+        sha256_hex(compact, len, 16, slot->id);
+    }
+    return request->err.n == 0;
+}
+
+bool job_cost(struct job *job, size_t elements)
+{
+    struct err *err = &job->request->err;
+    size_t limit = job->app->options.text_elements_max;
+    job->elements = elements;
+    if (elements <= limit)
+        return true;
+    err_add(err, ERR_limit_exceeded, NULL, "ask for fewer positions or channels",
+            "the answer would have %zu elements, the limit is %zu", elements, limit);
+    err->cost = (double)elements;
+    err->limit = (double)limit;
+    return false;
+}
+
+size_t job_product(const size_t *factors, size_t n)
+{
+    size_t product = 1;
+    for (size_t i = 0; i < n; i++)
+        if (__builtin_mul_overflow(product, factors[i], &product))
+            return SIZE_MAX;
+    return product;
+}
+
+const struct pe_value *job_key(const struct job *job, const char *name)
+{
+    return pe_params_get(&job->keys, name);
+}
+
+bool job_key_is(const struct job *job, const char *name, const char *choice)
+{
+    const struct pe_value *value = job_key(job, name);
+    const struct pe_param *row = &job->keys.rows[value - job->keys.value];
+    size_t len;
+    const char *text = value->set ? pe_choice_name(row, value->number, &len) : NULL;
+    return text && strlen(choice) == len && memcmp(text, choice, len) == 0;
+}
+
+void *job_alloc(struct job *job, size_t n, size_t size)
+{
+    size_t bytes;
+    void *memory = __builtin_mul_overflow(n, size, &bytes)
+                       ? NULL
+                       : arena_alloc(&job->request->arena, bytes ? bytes : 1);
+    if (!memory)
+        err_add(&job->request->err, ERR_limit_exceeded, NULL, "split the request",
+                "the request needs more memory than one request may have (%zu bytes)",
+                job->request->arena.bytes_max);
+    return memory;
+}
+
+void *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
+                 const size_t *shape)
+{
+    void *data = job_alloc(job, job_product(shape, rank), pe_dtype_size(dtype));
+    if (!data)
+        return NULL;
+    struct tree *node = tree_tensor(job->answer.tensors, name, dtype, rank, shape, data);
+    if (!job->answer.main)
+        job->answer.main = node;
+    return data;
+}
+
+const struct pe_plan *job_plan(const struct job *job, size_t i)
+{
+    return plan_ref_plan(job->specs[i].plan);
+}
+
+enum pe_dtype job_dtype(const struct job *job, enum pe_dtype otherwise)
+{
+    /* The choices of the dtype row stand in the order of enum pe_dtype. */
+    const struct pe_value *value = job_key(job, "dtype");
+    return value->set ? (enum pe_dtype)value->number : otherwise;
+}
+
+bool job_expired(struct job *job)
+{
+    if (!request_expired(job->request))
+        return false;
+    err_add(&job->request->err, ERR_deadline, NULL, "ask for less at once",
+            "the request took longer than the deadline of %u ms", job->app->options.deadline_ms);
+    return true;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * job_answer.c: the parts of the envelope that every computed answer has: the spec with its
+ * defaults filled in and its id, the request keys that were used, and the links.
+ */
+#include <string.h>
+
+#include "job.h"
+
+/* A PE_ENUM value as text in the arena. */
+static const char *choice_text(struct arena *arena, const struct pe_param *row, double index)
+{
+    size_t len;
+    const char *name = pe_choice_name(row, index, &len);
+    return arena_strndup(arena, name, len);
+}
+
+/* Positions: a range stays text, a list becomes numbers. */
+static void tree_text(struct tree *parent, const char *key, const char *text)
+{
+    struct pe_faults faults = {0};
+    size_t n;
+    bool list = (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) && !strpbrk(text, ":;x") &&
+                pe_positions_parse(text, key, NULL, 0, &n, &faults);
+    double *at = list ? arena_alloc(parent->arena, n * sizeof *at) : NULL;
+    if (!at) {
+        tree_string(parent, key, text);
+        return;
+    }
+    pe_positions_parse(text, key, at, n, &n, &faults);
+    tree_reals(parent, key, at, n);
+}
+
+/* A word, or a number. */
+static void tree_scalar(struct tree *parent, const char *key, const char *text)
+{
+    double number;
+    bool numeric = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
+    if (numeric && pe_text_read(text, strlen(text), PE_F64, &number, 0))
+        tree_number(parent, key, number);
+    else
+        tree_string(parent, key, text);
+}
+
+static void tree_value(struct tree *parent, const struct pe_param *row,
+                       const struct pe_value *value)
+{
+    switch (row->type) {
+    case PE_INT:
+        tree_integer(parent, row->name, (int64_t)value->number);
+        break;
+    case PE_REAL:
+        tree_number(parent, row->name, value->number);
+        break;
+    case PE_BOOL:
+        tree_bool(parent, row->name, value->number != 0);
+        break;
+    case PE_ENUM:
+        tree_string(parent, row->name, choice_text(parent->arena, row, value->number));
+        break;
+    case PE_REALS:
+        tree_reals(parent, row->name, value->list, value->list_n);
+        break;
+    case PE_TEXT:
+        if (value->text && row->flags & PE_SCALAR)
+            tree_scalar(parent, row->name, value->text);
+        else if (value->text)
+            tree_text(parent, row->name, value->text);
+        break;
+    }
+}
+
+/* Every value that is set, in the order of the rows. */
+static void tree_params(struct tree *parent, const struct pe_params *params)
+{
+    for (size_t i = 0; i < params->rows_n; i++)
+        if (params->value[i].set && pe_params_applies(params, i))
+            tree_value(parent, &params->rows[i], &params->value[i]);
+}
+
+void job_spec_tree(struct tree *parent, const char *key, const struct pe_spec *spec)
+{
+    struct tree *object = tree_object(parent, key);
+    tree_string(object, "kind", spec->kind->name);
+    if (object)
+        tree_params(object, &spec->params);
+    if (spec->table)
+        tree_string(object, "table", arena_printf(parent->arena, "sha256:%s", spec->table_digest));
+}
+
+/* ---- Links --------------------------------------------------------------------------------- */
+
+/* The spec as query keys: its compact form with other separators. */
+static void query_spec(struct buf *out, const char *compact)
+{
+    size_t len = strcspn(compact, ":");
+    buf_puts(out, "?kind=");
+    buf_append(out, compact, len);
+    if (compact[len] == '\0')
+        return;
+    buf_putc(out, '&');
+    for (const char *c = compact + len + 1; *c; c++)
+        buf_putc(out, *c == ',' ? '&' : *c == '+' ? ',' : *c);
+}
+
+/* Whether a key has the value it would have anyway. */
+static bool is_default(const struct pe_param *row, const struct pe_value *value, const char *text)
+{
+    return !value->given || (row->fallback && strcmp(row->fallback, text) == 0);
+}
+
+/* The canonical query: the spec, then the keys that differ from their defaults, in row order. */
+static const char *canonical_query(struct job *job)
+{
+    struct buf out;
+    buf_init(&out, 64 << 10);
+    if (job->specs_n == 1)
+        query_spec(&out, job->specs[0].compact);
+    for (size_t i = 0; job->specs_n > 1 && i < job->specs_n; i++)
+        api_query_append(&out, "spec", job->specs[i].compact);
+    for (size_t i = 0; i < job->keys.rows_n; i++) {
+        const struct pe_param *row = &job->keys.rows[i];
+        const struct pe_value *value = &job->keys.value[i];
+        size_t len = value->set ? pe_value_print(row, value, ',', NULL, 0) : 0;
+        char *text = len ? job_alloc(job, len + 1, 1) : NULL;
+        if (!text)
+            continue;
+        pe_value_print(row, value, ',', text, len + 1);
+        if (!is_default(row, value, text))
+            api_query_append(&out, row->name, text);
+    }
+    const char *query = arena_strndup(&job->request->arena, out.data ? out.data : "", out.len);
+    buf_release(&out);
+    return query;
+}
+
+static void links(struct job *job)
+{
+    const char *query = canonical_query(job);
+    if (!query || strlen(query) > 8000) /* longer than the URL that one may send */
+        return;
+    struct arena *arena = &job->request->arena;
+    struct tree *object = tree_object(job->answer.root, "links");
+    tree_string(object, "self", arena_printf(arena, "%s%s", job->request->path, query));
+    for (enum format f = FORMAT_JSON + 1; f < FORMATS_N; f++)
+        if (job->endpoint->formats & (1u << f))
+            tree_string(
+                object, format_suffix(f),
+                arena_printf(arena, "%s.%s%s", job->request->path, format_suffix(f), query));
+}
+
+/* ---- Envelope ------------------------------------------------------------------------------ */
+
+void job_answer_begin(struct job *job)
+{
+    struct answer *answer = &job->answer;
+    answer->root = tree_new(&job->request->arena, TREE_OBJECT);
+    tree_string(answer->root, "semantics", API_SEMANTICS);
+    if (job->specs_n == 1) {
+        job_spec_tree(answer->root, "spec", &job->specs[0].spec);
+        tree_string(answer->root, "spec_id", job->specs[0].id);
+        response_header(job->request, "Posenc-Spec-Id", job->specs[0].id);
+    }
+    answer->params = tree_object(answer->root, "params");
+    answer->tensors = tree_object(answer->root, "tensors");
+    answer->readouts = tree_object(answer->root, "readouts");
+}
+
+void job_answer_end(struct job *job)
+{
+    if (job->answer.params)
+        tree_params(job->answer.params, &job->keys);
+    if (job->request->method != METHOD_POST)
+        links(job);
+}

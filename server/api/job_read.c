@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * job_read.c: what the caller said, into one form: the specs (query keys, compact text or JSON),
+ * the request keys and the body. Tensors and positions are read later, by the endpoint that wants
+ * them. Every mistake is noted; reading goes on, so that one answer names them all.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "job.h"
+#include "reader.h"
+
+/* ---- The body ------------------------------------------------------------------------------ */
+
+/* curl -d sends a form's media type; a body that starts with { is then JSON, as people type. */
+static bool media_is_json(const struct request *request)
+{
+    const char *type = request_header(request, "Content-Type");
+    if (!type)
+        return true;
+    size_t len = strcspn(type, "; \t");
+    if (len == 16 && strncasecmp(type, "application/json", len) == 0)
+        return true;
+    return len == 33 && strncasecmp(type, "application/x-www-form-urlencoded", len) == 0 &&
+           request->body_len > 0 && request->body[strspn(request->body, " \t\r\n")] == '{';
+}
+
+static bool read_body(struct job *job)
+{
+    struct request *request = job->request;
+    if (request->method != METHOD_POST)
+        return true;
+    if (!media_is_json(request))
+        return err_add(&request->err, ERR_unsupported_media_type, "Content-Type",
+                       "send JSON as application/json",
+                       "a body of type \"%.100s\" is not read here",
+                       request_header(request, "Content-Type"));
+    if (!json_doc_read(&job->doc, request->body, request->body_len, &request->arena, &request->err))
+        return false;
+    job->has_doc = true;
+    if (json_is_object(job->doc.root))
+        return true;
+    return err_add(&request->err, ERR_invalid_value, "/", NULL,
+                   "the body must be a JSON object with members such as \"spec\"");
+}
+
+/* ---- One key ------------------------------------------------------------------------------- */
+
+/* A list of numbers for a parameter that takes one. */
+static void set_list(struct job *job, struct pe_params *params, const struct field *field,
+                     const struct json_array *array, struct pe_faults *faults)
+{
+    if (array->fault || array->rank != 1) {
+        err_add(&job->request->err, ERR_invalid_value, array->fault ? array->fault : field->where,
+                NULL, "\"%s\" must be a flat list of numbers", field->name);
+        return;
+    }
+    double *list = job_alloc(job, array->count, sizeof *list);
+    if (list && json_array_read(array, PE_F64, list, &job->request->err))
+        pe_params_set_list(params, field->name, list, array->count, faults);
+}
+
+/* Sets one parameter from what the field holds; faults become errors at the field's place. */
+static void params_set(struct job *job, struct pe_params *params, const struct field *field)
+{
+    struct pe_faults faults = {0};
+    const json_t *json = field->json;
+    const struct json_array *array = json ? json_doc_array(&job->doc, field->where) : NULL;
+    int row = pe_params_find(params, field->name, strlen(field->name));
+    if (!json)
+        pe_params_set_text(params, field->name, field->text, &faults);
+    else if (params->rows[row].type == PE_TEXT && !json_is_string(json))
+        params->value[row].given = params->value[row].set = true; /* read where it is wanted */
+    else if (array)
+        set_list(job, params, field, array, &faults);
+    else if (json_is_string(json))
+        pe_params_set_text(params, field->name, json_string_value(json), &faults);
+    else if (json_is_number(json))
+        pe_params_set_number(params, field->name, json_number_value(json), &faults);
+    else if (json_is_boolean(json))
+        pe_params_set_text(params, field->name, json_is_true(json) ? "true" : "false", &faults);
+    else
+        err_add(&job->request->err, ERR_invalid_value, field->where, NULL, "\"%s\" must not be %s",
+                field->name,
+                json_is_null(json)     ? "null"
+                : json_is_object(json) ? "an object"
+                                       : "a list");
+    api_faults(&job->request->err, &faults, field->prefix);
+}
+
+/* All names that would have been known where `field` stands, space-separated. */
+static const char *known_names(struct job *job, const struct pe_params *spec, bool with_keys,
+                               const char **names, size_t *names_n)
+{
+    const char *text = "";
+    *names_n = 0;
+    if (spec)
+        names[(*names_n)++] = "kind";
+    for (size_t i = 0; spec && i < spec->rows_n; i++)
+        names[(*names_n)++] = spec->rows[i].name;
+    for (size_t i = 0; with_keys && i < job->keys.rows_n; i++)
+        names[(*names_n)++] = job->keys.rows[i].name;
+    for (size_t i = 0; i < *names_n; i++) {
+        text = arena_printf(&job->request->arena, "%s%s%s", text, i ? " " : "", names[i]);
+        if (!text)
+            return NULL;
+    }
+    return text;
+}
+
+/* "dims" is not a parameter of GET /v1/table with kind=rope (did you mean "dim"?). */
+static void unknown_field(struct job *job, const struct field *field, const struct pe_params *spec,
+                          const char *kind, bool with_keys)
+{
+    const char *names[2 * PE_PARAMS_MAX + 1];
+    size_t names_n;
+    const char *allowed = known_names(job, spec, with_keys, names, &names_n);
+    const char *nearest = pe_nearest_name(field->name, names, names_n);
+    char hint[80] = "";
+    if (nearest)
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    struct err *err = &job->request->err;
+    err_add(err, ERR_unknown_parameter, field->where, hint,
+            "\"%.60s\" is not a parameter of %s %s%s%s", field->name,
+            job->request->method == METHOD_POST ? "POST" : "GET", job->request->path,
+            kind ? " with kind=" : "", kind ? kind : "");
+    if (err->n <= ERR_ITEMS_MAX)
+        err->item[err->n - 1].allowed = allowed;
+}
+
+/* A field outside a spec object: a parameter of the flat spec if its kind has it, else a request
+ * key. */
+static void read_field(struct job *job, const struct field *field)
+{
+    size_t len = strlen(field->name);
+    struct pe_spec *flat = job->flat_spec;
+    if (flat && pe_params_find(&flat->params, field->name, len) >= 0)
+        params_set(job, &flat->params, field);
+    else if (pe_params_find(&job->keys, field->name, len) >= 0)
+        params_set(job, &job->keys, field);
+    else
+        unknown_field(job, field, flat ? &flat->params : NULL, flat ? flat->kind->name : NULL,
+                      true);
+}
+
+/* ---- Specs --------------------------------------------------------------------------------- */
+
+static struct job_spec *spec_add(struct job *job, const char *where, const char *prefix)
+{
+    size_t max = job->endpoint->specs_max;
+    if (job->specs_n >= max) {
+        err_add(&job->request->err, max ? ERR_limit_exceeded : ERR_unknown_parameter, where, NULL,
+                max ? "at most %zu encodings can be asked for at once"
+                    : "this resource takes no encoding (at most %zu)",
+                max);
+        return NULL;
+    }
+    struct job_spec *slot = &job->specs[job->specs_n];
+    slot->prefix = prefix;
+    return slot;
+}
+
+/* The kind by name, or an error with the nearest. */
+static const struct pe_kind *kind_named(struct job *job, const char *name, const char *where)
+{
+    const struct pe_kind *kind = pe_kind_find(name, strlen(name));
+    if (kind)
+        return kind;
+    const char *names[64];
+    size_t n = pe_kinds_n();
+    const char *allowed = "";
+    for (size_t i = 0; i < n; i++) {
+        names[i] = pe_kind_at(i)->name;
+        if (allowed)
+            allowed = arena_printf(&job->request->arena, "%s%s%s", allowed, i ? " " : "", names[i]);
+    }
+    const char *nearest = pe_nearest_name(name, names, n);
+    char hint[80] = "GET /v1/encodings lists all kinds";
+    if (nearest)
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    struct err *err = &job->request->err;
+    err_add(err, ERR_invalid_value, where, hint, "kind must be one of %s; got \"%.60s\"",
+            allowed ? allowed : "those of /v1/encodings", name);
+    if (err->n <= ERR_ITEMS_MAX)
+        err->item[err->n - 1].allowed = allowed;
+    return NULL;
+}
+
+static void spec_from_text(struct job *job, const char *text, const char *where)
+{
+    struct job_spec *slot = spec_add(job, where, "");
+    if (!slot)
+        return;
+    struct pe_faults faults = {0};
+    if (pe_spec_parse(text, &slot->spec, &faults))
+        job->specs_n++;
+    api_faults_at(&job->request->err, &faults, where);
+}
+
+/* {"kind":"rope","dim":64,...} at `where` ("/spec"). */
+static void spec_from_object(struct job *job, const json_t *object, const char *where)
+{
+    struct arena *arena = &job->request->arena;
+    const char *prefix = arena_printf(arena, "%s/", where);
+    struct job_spec *slot = prefix ? spec_add(job, where, prefix) : NULL;
+    if (!slot)
+        return;
+    const char *at = arena_printf(arena, "%s/kind", where);
+    const json_t *name = json_object_get(object, "kind");
+    if (!json_is_string(name)) {
+        err_add(&job->request->err, ERR_missing_parameter, at, "for example \"kind\": \"rope\"",
+                "kind is missing: the name of the encoding, as a string");
+        return;
+    }
+    const struct pe_kind *kind = kind_named(job, json_string_value(name), at);
+    if (!kind)
+        return;
+    pe_spec_init(&slot->spec, kind);
+    job->specs_n++;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (strcmp(key, "kind") == 0)
+            continue;
+        struct field field = {.name = key, .json = value, .prefix = prefix};
+        field.where = field_pointer(arena, prefix, key);
+        if (pe_params_find(&slot->spec.params, key, strlen(key)) < 0)
+            unknown_field(job, &field, &slot->spec.params, kind->name, false);
+        else
+            params_set(job, &slot->spec.params, &field);
+    }
+}
+
+static void spec_from_json(struct job *job, const json_t *json, const char *where)
+{
+    if (json_is_string(json))
+        spec_from_text(job, json_string_value(json), where);
+    else if (json_is_object(json))
+        spec_from_object(job, json, where);
+    else
+        err_add(&job->request->err, ERR_invalid_value, where,
+                "for example \"rope:dim=64\" or {\"kind\":\"rope\",\"dim\":64}",
+                "a spec must be an object or its compact text");
+}
+
+/* A list of specs: "spec": [..] or "specs": [..]. */
+static void specs_from_list(struct job *job, const json_t *list, const char *where)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *at = arena_printf(&job->request->arena, "%s/%zu", where, i);
+        if (at)
+            spec_from_json(job, json_array_get(list, i), at);
+    }
+}
+
+/* "specs": {"q": .., "k": ..}: one per tensor, in the order of the endpoint's tensors. */
+static void specs_by_tensor(struct job *job, const json_t *object, const char *where)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        const char *at = field_pointer(&job->request->arena, "/specs/", key);
+        const char *const *name = job->endpoint->tensors;
+        while (*name && strcmp(*name, key) != 0)
+            name++;
+        if (!*name) {
+            err_add(&job->request->err, ERR_unknown_parameter, at, NULL,
+                    "\"%.60s\" is not a tensor of this request", key);
+            continue;
+        }
+        size_t before = job->specs_n;
+        spec_from_json(job, value, at ? at : where);
+        if (job->specs_n > before)
+            job->specs[before].tensor = *name;
+    }
+}
+
+static void read_json_specs(struct job *job)
+{
+    const json_t *spec = json_object_get(job->doc.root, "spec");
+    const json_t *specs = json_object_get(job->doc.root, "specs");
+    if (spec && specs)
+        err_add(&job->request->err, ERR_conflicting_parameters, "/specs", NULL,
+                "\"spec\" and \"specs\" cannot be given together");
+    else if (json_is_array(spec))
+        specs_from_list(job, spec, "/spec");
+    else if (spec)
+        spec_from_json(job, spec, "/spec");
+    else if (json_is_array(specs))
+        specs_from_list(job, specs, "/specs");
+    else if (json_is_object(specs) && job->endpoint->tensors)
+        specs_by_tensor(job, specs, "/specs");
+    else if (specs)
+        err_add(&job->request->err, ERR_invalid_value, "/specs", NULL,
+                "specs must be a list of encodings");
+}
+
+/* kind= starts a flat spec whose other keys follow in the query; spec= is compact text. */
+static void read_query_specs(struct job *job)
+{
+    struct err *err = &job->request->err;
+    const char *kind = NULL;
+    for (size_t i = 0; i < job->request->args_n; i++) {
+        const struct query_arg *arg = &job->request->args[i];
+        if (strcmp(arg->name, "spec") == 0) {
+            spec_from_text(job, arg->value, "spec");
+        } else if (strcmp(arg->name, "kind") == 0) {
+            if (kind && strcmp(kind, arg->value) != 0)
+                err_add(err, ERR_conflicting_parameters, "kind", NULL,
+                        "kind is given twice, as \"%.40s\" and as \"%.40s\"", kind, arg->value);
+            kind = kind ? kind : arg->value;
+        }
+    }
+    if (!kind)
+        return;
+    if (job->specs_n > 0) {
+        err_add(err, ERR_conflicting_parameters, "kind", NULL,
+                "kind= and spec= cannot be given together");
+        return;
+    }
+    const struct pe_kind *known = kind_named(job, kind, "kind");
+    struct job_spec *slot = known ? spec_add(job, "kind", "") : NULL;
+    if (!slot)
+        return;
+    pe_spec_init(&slot->spec, known);
+    job->specs_n++;
+    job->flat_spec = &slot->spec;
+}
+
+static void check_spec_there(struct job *job, size_t errors_before)
+{
+    if (job->endpoint->specs_max == 0 || job->specs_n > 0 || job->request->err.n > errors_before)
+        return;
+    if (job->has_doc)
+        err_add(&job->request->err, ERR_missing_parameter, "/spec",
+                "for example \"spec\": {\"kind\": \"rope\", \"dim\": 64}",
+                "spec is missing: which encoding?");
+    else
+        err_add(&job->request->err, ERR_missing_parameter, "kind",
+                "for example kind=rope&dim=64, or spec=rope:dim=64",
+                "kind is missing: which encoding?");
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
+static void read_query_fields(struct job *job)
+{
+    for (size_t i = 0; i < job->request->args_n; i++) {
+        const struct query_arg *arg = &job->request->args[i];
+        if (strcmp(arg->name, "spec") == 0 || strcmp(arg->name, "kind") == 0 ||
+            strcmp(arg->name, "format") == 0)
+            continue;
+        struct field field = {
+            .name = arg->name, .where = arg->name, .prefix = "", .text = arg->value};
+        read_field(job, &field);
+    }
+}
+
+static bool is_tensor_member(const struct job *job, const char *key)
+{
+    for (const char *const *name = job->endpoint->tensors; name && *name; name++)
+        if (strcmp(*name, key) == 0)
+            return true;
+    return false;
+}
+
+static void read_json_fields(struct job *job)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(job->doc.root, key, value)
+    {
+        if (strcmp(key, "spec") == 0 || strcmp(key, "specs") == 0 || is_tensor_member(job, key))
+            continue;
+        struct field field = {.name = key, .json = value, .prefix = "/"};
+        field.where = field_pointer(&job->request->arena, "/", key);
+        if (field.where)
+            read_field(job, &field);
+    }
+}
+
+bool job_read(struct job *job)
+{
+    struct err *err = &job->request->err;
+    format_choose(job->request, job->endpoint->formats, &job->format);
+    pe_params_init(&job->keys, job->endpoint->keys, job->endpoint->keys_n);
+    if (!read_body(job))
+        return false;
+    size_t errors_before = err->n;
+    read_query_specs(job);
+    if (job->has_doc)
+        read_json_specs(job);
+    check_spec_there(job, errors_before);
+    /* Without its kind a spec's keys cannot be told from mistakes: only the kind is reported. */
+    if (err->n > errors_before)
+        return false;
+    read_query_fields(job);
+    if (job->has_doc)
+        read_json_fields(job);
+    struct pe_faults faults = {0};
+    pe_params_finish(&job->keys, &faults);
+    api_faults(err, &faults, job->has_doc ? "/" : "");
+    return err->n == 0;
+}

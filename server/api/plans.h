@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * plans.h: plans (frequencies and digit tables) shared between requests, by compact spec, in a
+ * least-recently-used cache with a byte budget. Any thread.
+ */
+#ifndef API_PLANS_H
+#define API_PLANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "posenc.h"
+
+#define PLANS_BYTES_MAX ((size_t)64 << 20) /* what idle plans may take together */
+
+struct plan_store;
+struct plan_ref;
+
+struct plan_store *plan_store_new(void); /* NULL without memory */
+void plan_store_free(struct plan_store *store);
+
+/* A plan for this finished spec that is fast for these positions, in use until plan_release.
+ * plan_find only looks (NULL: not there); plan_get makes it if need be (NULL: no memory). A spec
+ * with a posted table is never shared: its memory belongs to the request. */
+struct plan_ref *plan_find(struct plan_store *store, const struct pe_spec *spec,
+                           const char *compact, const struct pe_positions *positions);
+struct plan_ref *plan_get(struct plan_store *store, const struct pe_spec *spec, const char *compact,
+                          const struct pe_positions *positions);
+const struct pe_plan *plan_ref_plan(const struct plan_ref *ref);
+void plan_release(struct plan_store *store, struct plan_ref *ref); /* NULL is allowed */
+
+#endif

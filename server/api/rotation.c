@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * rotation.c: GET /v1/rotation: the angle of each position and pair, its cosine and sine, and, with
+ * content=, a vector's pairs before and after: what one draws as arrows.
+ */
+#include <string.h>
+
+#include "content.h"
+#include "job.h"
+#include "keys.h"
+
+static const struct pe_param keys[] = {
+    KEY_POSITIONS("0:32", 0),
+    KEY_GRID,
+    {"pairs", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Pairs to give, in the grammar of positions; all without it."},
+    {"value", NULL, PE_ENUM, 0, 0, 0, 0, "angle", "angle angle_mod turns", NULL,
+     "The angle in radians, modulo 2 pi in [0, 2 pi), or in full turns."},
+    KEY_CONTENT(CONTENT_CHOICES, NULL),
+    KEY_SEED,
+    KEY_GAIN("1"),
+    KEY_DTYPE("Number format of the answer; f64 by default."),
+    KEY_STAGES,
+};
+
+struct own {
+    struct position_lists positions;
+    enum pe_dtype dtype;
+    size_t *pairs, pairs_n;
+    double *pair_labels;
+    struct content content; /* of the vector that is turned */
+    bool arrows;
+};
+
+static bool read_pairs(struct job *job, struct own *own)
+{
+    size_t all = pe_spec_pairs(&job->specs[0].spec);
+    struct position_lists lists = {0};
+    bool some = job_key(job, "pairs")->set;
+    if (some && !job_positions(job, "pairs", 1, 1, &lists))
+        return false;
+    own->pairs_n = some ? lists.list->n : all;
+    own->pairs = job_alloc(job, own->pairs_n, sizeof *own->pairs);
+    own->pair_labels = job_alloc(job, own->pairs_n, sizeof(double));
+    if (!own->pairs || !own->pair_labels)
+        return false;
+    for (size_t i = 0; i < own->pairs_n; i++) {
+        double pair = some ? lists.list->at[0][i] : (double)i;
+        if (!(pair >= 0 && pair < (double)all) || pair != (double)(size_t)pair)
+            return err_add(&job->request->err, ERR_invalid_value, "pairs", NULL,
+                           "pairs are whole numbers from 0 to %zu; got %g", all - 1, pair);
+        own->pairs[i] = (size_t)pair;
+        own->pair_labels[i] = pair;
+    }
+    return true;
+}
+
+static bool prepare(struct job *job)
+{
+    struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
+    if (!own || !job_specs_finish(job))
+        return false;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    own->dtype = job_dtype(job, PE_F64);
+    own->arrows = job_key(job, "content")->set;
+    bool ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions);
+    ok = read_pairs(job, own) && ok;
+    ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
+    if (!ok || !job_positions_check(job, &own->positions))
+        return false;
+    job->plan_positions = *own->positions.list;
+    size_t tensors = own->arrows ? 7 : 3;
+    return job_cost(job, job_product((size_t[]){tensors, own->positions.list->n, own->pairs_n}, 3));
+}
+
+/* Chosen pairs of [n, all] into [n, pairs_n]. */
+static void choose_pairs(const struct own *own, size_t all, const void *from, void *to, size_t n)
+{
+    size_t size = pe_dtype_size(own->dtype);
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < own->pairs_n; i++)
+            memcpy((char *)to + (r * own->pairs_n + i) * size,
+                   (const char *)from + (r * all + own->pairs[i]) * size, size);
+}
+
+/* Angles, cosines and sines, a slab of tokens at a time. */
+static bool angles_output(struct job *job)
+{
+    struct own *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    const struct pe_positions *all = own->positions.list;
+    size_t pairs = pe_spec_pairs(&job->specs[0].spec);
+    size_t shape[] = {all->n, own->pairs_n};
+    size_t size = pe_dtype_size(own->dtype);
+    char *out[3];
+    static const char *const names[] = {"angle", "cos", "sin"};
+    for (size_t i = 0; i < 3; i++)
+        if (!(out[i] = job_output(job, names[i], own->dtype, 2, shape)))
+            return false;
+    size_t slab = 1 + 4096 / pairs;
+    char *scratch = job_alloc(job, 2 * slab * pairs, size);
+    enum pe_angle form = (enum pe_angle)job_key(job, "value")->number;
+    for (size_t first = 0; scratch && first < all->n; first += slab) {
+        size_t n = all->n - first < slab ? all->n - first : slab;
+        struct pe_positions part = {.axes = all->axes, .n = n};
+        for (size_t axis = 0; axis < all->axes; axis++)
+            part.at[axis] = all->at[axis] + first;
+        if (job_expired(job))
+            return false;
+        size_t at = first * own->pairs_n * size;
+        pe_angles(plan, &part, own->pairs, own->pairs_n, form, own->dtype, out[0] + at);
+        pe_cos_sin(plan, &part, own->dtype, scratch, scratch + slab * pairs * size);
+        choose_pairs(own, pairs, scratch, out[1] + at, n);
+        choose_pairs(own, pairs, scratch + slab * pairs * size, out[2] + at, n);
+    }
+    return scratch != NULL;
+}
+
+/* [positions, pairs, 2] of a vector that stands at every position: as it is, or turned. */
+static bool arrow_output(struct job *job, const char *name, const void *rows)
+{
+    struct own *own = job->own;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t n = own->positions.list->n, dim = pe_spec_dim(spec), pairs = pe_spec_pairs(spec);
+    size_t size = pe_dtype_size(own->dtype);
+    bool interleaved = pe_params_get(&spec->params, "layout")->number == 0;
+    char *out = job_output(job, name, own->dtype, 3, (size_t[]){n, own->pairs_n, 2});
+    if (!out)
+        return false;
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < own->pairs_n; i++) {
+            size_t pair = own->pairs[i];
+            size_t a = interleaved ? 2 * pair : pair;
+            size_t b = interleaved ? a + 1 : pair + pairs;
+            const char *row = (const char *)rows + r * dim * size;
+            memcpy(out, row + a * size, size);
+            memcpy(out + size, row + b * size, size);
+            out += 2 * size;
+        }
+    return true;
+}
+
+static bool arrows_output(struct job *job)
+{
+    struct own *own = job->own;
+    size_t n = own->positions.list->n, dim = pe_spec_dim(&job->specs[0].spec);
+    size_t size = pe_dtype_size(own->dtype);
+    size_t work_bytes = pe_apply_work_bytes(job_plan(job, 0));
+    char *rows = job_alloc(job, job_product((size_t[]){n, dim}, 2), size);
+    void *work = job_alloc(job, work_bytes < 4096 ? 4096 : work_bytes, 1);
+    if (!rows || !work)
+        return false;
+    content_fill(&own->content, "x", own->dtype, 0, dim, rows);
+    for (size_t r = 1; r < n; r++)
+        memcpy(rows + r * dim * size, rows, dim * size);
+    if (!arrow_output(job, "before", rows))
+        return false;
+    struct pe_view view;
+    pe_view_init(&view, own->dtype, rows, "td", (size_t[]){n, dim}, 2, 1);
+    pe_apply(&(struct pe_apply){.plan = job_plan(job, 0),
+                                .positions = own->positions.list,
+                                .positions_n = 1,
+                                .in = &view,
+                                .out = &view,
+                                .work = work});
+    return arrow_output(job, "after", rows);
+}
+
+static bool compute(struct job *job)
+{
+    struct own *own = job->own;
+    if (!angles_output(job) || (own->arrows && !arrows_output(job)))
+        return false;
+    const struct pe_positions *at = own->positions.list;
+    job->answer.axes[0] =
+        (struct answer_axis){"position", "pos", at->axes == 1 ? at->at[0] : NULL, NULL};
+    job->answer.axes[1] = (struct answer_axis){"pair", "pair", own->pair_labels, NULL};
+    return true;
+}
+
+const struct endpoint rotation_endpoint = {
+    .summary = "Angle, cosine and sine of each position and pair of a rotating kind.",
+    .describes = "angle",
+    .keys = keys,
+    .keys_n = sizeof keys / sizeof *keys,
+    .specs_max = 1,
+    .acts = 1u << PE_ROTATES,
+    .cache = CACHE_COMPUTED,
+    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .prepare = prepare,
+    .compute = compute,
+};

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * scores.c: GET and POST /v1/scores: the score of a q and a k against the offset between them, from
+ * several anchors, for one or several encodings.
+ */
+#include "scores.h"
+
+#include <string.h>
+
+#include "keys.h"
+
+#define WORK_MAX ((size_t)1 << 31) /* multiply-adds of one request */
+
+static const struct pe_param keys[] = {
+    {"anchors", NULL, PE_TEXT, 0, 0, 0, 0, "0,8,24", NULL, NULL,
+     "Positions of the query (with anchor_is=key of the key)."},
+    {"offsets", NULL, PE_TEXT, 0, 0, 0, 0, "0:32", NULL, NULL,
+     "Offsets of the other one from the anchor; may be negative."},
+    {"anchor_is", NULL, PE_ENUM, 0, 0, 0, 0, "query", "query key", NULL,
+     "Who stands at the anchor; the other stands at anchor + offset."},
+    KEY_CONTENT(CONTENT_CHOICES, "random"),
+    KEY_SEED,
+    KEY_GAIN("1"),
+    {"scale", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, "none", NULL, NULL,
+     "none, sqrt_dim (divide by the root of dim), or a factor."},
+    {"normalize", NULL, PE_ENUM, 0, 0, 0, 0, "none", "none cosine mean first", NULL,
+     "Divide by the lengths (cosine), by the number of pairs (mean), by the score at offset 0 "
+     "(first)."},
+    {"tolerance", NULL, PE_REAL, 0, 1, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Largest spread, relative to the largest score, that counts as relative; by the dtype of q "
+     "1e-12 (f64), 1e-5 (f32), 1e-2 (f16), 5e-2 (bf16)."},
+    {"terms", NULL, PE_BOOL, 0, 1, 0, 0, "false", NULL, NULL,
+     "Adding kinds: give the four parts of the score too."},
+    KEY_STAGES,
+};
+
+static const char *const tensors[] = {"q", "k", NULL};
+static const char *const term_names[] = {"content", "cross_q", "cross_k", "position"};
+
+struct own {
+    struct position_lists anchors, offsets;
+    struct content content;
+    struct tensor q, k;
+    bool posted;
+    size_t dim, vectors_n;
+    bool scale_sqrt_dim;
+    double scale, tolerance;
+    const double *q_at, *k_at; /* f64 */
+};
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static bool read_vectors(struct job *job, struct own *own)
+{
+    struct err *err = &job->request->err;
+    bool q_found, k_found;
+    if (!job_tensor(job, "q", &own->q, &q_found) || !job_tensor(job, "k", &own->k, &k_found))
+        return false;
+    own->posted = q_found || k_found;
+    own->vectors_n = 1;
+    if (!own->posted)
+        return true;
+    if (!q_found || !k_found)
+        return err_add(err, ERR_missing_parameter, q_found ? "/k" : "/q", NULL,
+                       "q and k are posted together or not at all");
+    const struct tensor *q = &own->q, *k = &own->k;
+    if (q->rank < 1 || q->rank > 2 || q->count == 0 || q->rank != k->rank ||
+        memcmp(q->shape, k->shape, q->rank * sizeof q->shape[0]) != 0)
+        return err_add(err, ERR_shape_mismatch, "/k", NULL,
+                       "q and k must have the same shape, [d] or [n, d], not empty");
+    own->vectors_n = q->rank == 2 ? q->shape[0] : 1;
+    return true;
+}
+
+/* dim: the spec's, else that of the posted vectors; one for all encodings. */
+static bool settle_dim(struct job *job, struct own *own)
+{
+    struct err *err = &job->request->err;
+    size_t given = own->posted ? own->q.shape[own->q.rank - 1] : 0;
+    own->dim = given ? given : 64;
+    for (size_t s = 0; s < job->specs_n; s++) {
+        struct pe_params *params = &job->specs[s].spec.params;
+        int row = pe_params_find(params, "dim", 3);
+        struct pe_faults faults = {0};
+        if (row >= 0 && !params->value[row].given && given)
+            pe_params_set_number(params, "dim", (double)given, &faults);
+        api_faults_at(err, &faults, "/q");
+    }
+    if (!job_specs_finish(job))
+        return false;
+    bool first = true;
+    for (size_t s = 0; s < job->specs_n; s++) {
+        size_t dim = pe_spec_dim(&job->specs[s].spec); /* 0 for biases: any */
+        if (dim && (given ? dim != given : !first && dim != own->dim))
+            return err_add(err, ERR_shape_mismatch, given ? "/q" : "dim", NULL,
+                           "all encodings must have one dim; got %zu and %zu", own->dim, dim);
+        if (dim) {
+            own->dim = dim;
+            first = false;
+        }
+    }
+    return true;
+}
+
+static bool read_scale(struct job *job, struct own *own)
+{
+    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, "scale", 5)];
+    const json_t *json = job->has_doc ? json_object_get(job->doc.root, "scale") : NULL;
+    if (json_is_number(json)) {
+        double number = json_number_value(json);
+        char text[PE_TEXT_MAX];
+        size_t len = pe_text_print(PE_F64, &number, 0, text);
+        value->text = arena_strndup(&job->request->arena, text, len);
+    }
+    const char *text = value->text ? value->text : "";
+    own->scale_sqrt_dim = strcmp(text, "sqrt_dim") == 0;
+    own->scale = 1;
+    if (own->scale_sqrt_dim || strcmp(text, "none") == 0)
+        return true;
+    bool numeric = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
+    if (numeric && pe_text_read(text, strlen(text), PE_F64, &own->scale, 0) && own->scale != 0)
+        return true;
+    return err_add(&job->request->err, ERR_invalid_value, "scale", NULL,
+                   "scale must be none, sqrt_dim or a number other than 0; got \"%.40s\"", text);
+}
+
+/* Every place a vector stands at, and every distance: what positions are checked and plans made
+ * for. */
+static bool places(struct job *job, const struct own *own, struct position_lists *out)
+{
+    size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
+    size_t n = job_product((size_t[]){a_n, o_n}, 2);
+    double *at = n > PE_POSITIONS_N_MAX ? NULL : job_alloc(job, a_n + n, sizeof *at);
+    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
+    if (!at || !list)
+        return err_add(&job->request->err, ERR_limit_exceeded, "offsets", NULL,
+                       "%zu anchors times %zu offsets are more than %zu places", a_n, o_n,
+                       PE_POSITIONS_N_MAX);
+    memcpy(at, own->anchors.list->at[0], a_n * sizeof *at);
+    for (size_t i = 0; i < n; i++)
+        at[a_n + i] = own->anchors.list->at[0][i / o_n] + own->offsets.list->at[0][i % o_n];
+    *list = (struct pe_positions){.axes = 1, .n = a_n + n, .at = {at}};
+    *out = (struct position_lists){.list = list, .lists_n = 1, .where = "offsets"};
+    return true;
+}
+
+static bool check_work(struct job *job, const struct own *own)
+{
+    struct err *err = &job->request->err;
+    size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
+    size_t terms = job_key(job, "terms")->number != 0 ? 5 : 1;
+    size_t work =
+        job_product((size_t[]){job->specs_n, a_n, o_n, own->dim, own->vectors_n, terms}, 6);
+    if (!job_cost(job, job_product((size_t[]){job->specs_n, terms, a_n, o_n}, 4)))
+        return false;
+    if (work <= WORK_MAX) {
+        job->elements += work / 64; /* a score is worth some dim multiply-adds */
+        return true;
+    }
+    err->cost = (double)work;
+    err->limit = (double)WORK_MAX;
+    return err_add(err, ERR_limit_exceeded, "offsets", "fewer anchors, offsets or vectors",
+                   "%zu multiply-adds would be needed, the limit is %zu", work, WORK_MAX);
+}
+
+static bool check_kinds(struct job *job)
+{
+    bool ok = true;
+    for (size_t s = 0; s < job->specs_n; s++) {
+        const struct pe_kind *kind = job->specs[s].spec.kind;
+        if (kind->axes > 1)
+            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
+                         "scores against one offset need a kind with one axis",
+                         "kind=%s has %zu position axes", kind->name, kind->axes);
+        if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
+            ok = err_add(&job->request->err, ERR_invalid_value, "terms",
+                         "for example kind=sinusoidal",
+                         "only adding kinds have the four terms; kind=%s is none", kind->name);
+    }
+    return ok;
+}
+
+static bool prepare(struct job *job)
+{
+    static const double tolerances[PE_I64] = {1e-12, 1e-5, 1e-2, 5e-2};
+    struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
+    if (!own || !read_vectors(job, own))
+        return false;
+    bool ok = read_scale(job, own);
+    ok = settle_dim(job, own) && check_kinds(job) && ok;
+    ok = job_positions(job, "anchors", 1, 1, &own->anchors) && ok;
+    ok = job_positions(job, "offsets", 1, 1, &own->offsets) && ok;
+    ok = (own->posted || content_read(job, own->dim, &own->content)) && ok;
+    struct position_lists all;
+    if (!ok || !check_work(job, own) || !places(job, own, &all) || !job_positions_check(job, &all))
+        return false;
+    const struct pe_value *tolerance = job_key(job, "tolerance");
+    own->tolerance =
+        tolerance->set ? tolerance->number : tolerances[own->posted ? own->q.dtype : PE_F64];
+    job->plan_positions = *all.list;
+    return true;
+}
+
+/* ---- Computing ----------------------------------------------------------------------------- */
+
+/* A posted tensor as f64, exactly; or test vectors. */
+static const double *vector_f64(struct job *job, const struct own *own, const struct tensor *posted,
+                                const char *stream)
+{
+    size_t n = own->vectors_n * own->dim;
+    double *at = job_alloc(job, n, sizeof *at);
+    if (!at)
+        return NULL;
+    if (!own->posted)
+        content_fill(&own->content, stream, PE_F64, 0, n, at);
+    for (size_t i = 0; own->posted && i < n; i++)
+        at[i] = pe_load(posted->dtype, posted->data, i);
+    return at;
+}
+
+static bool vectors_finite(struct job *job, const struct own *own)
+{
+    size_t n = own->vectors_n * own->dim;
+    for (size_t i = 0; i < n; i++)
+        if (!(own->q_at[i] - own->q_at[i] == 0 && own->k_at[i] - own->k_at[i] == 0))
+            return err_add(&job->request->err, ERR_invalid_value, "/q", NULL,
+                           "scores need finite q and k; element %zu is not", i);
+    return true;
+}
+
+/* The core's job for one encoding, with its outputs. */
+static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
+{
+    const struct own *own = job->own;
+    size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
+    struct pe_scores *core = job_alloc(job, 1, sizeof *core);
+    double *norms = job_alloc(job, a_n * (1 + o_n), sizeof *norms);
+    if (!core || !norms)
+        return NULL;
+    const struct pe_params *params = &job->specs[spec].spec.params;
+    int head = pe_params_find(params, "head", 4);
+    *core = (struct pe_scores){
+        .plan = job_plan(job, spec),
+        .q = own->q_at,
+        .k = own->k_at,
+        .vectors_n = own->vectors_n,
+        .dim = own->dim,
+        .anchors = own->anchors.list->at[0],
+        .offsets = own->offsets.list->at[0],
+        .anchors_n = a_n,
+        .offsets_n = o_n,
+        .anchor_is_key = job_key_is(job, "anchor_is", "key"),
+        .head = head >= 0 ? (size_t)params->value[head].number : 0,
+        .scale_sqrt_dim = own->scale_sqrt_dim,
+        .scale = own->scale,
+        .normalize = (enum pe_normalize)job_key(job, "normalize")->number,
+        .scores = scores,
+        .norm_q_after = norms,
+        .norm_k_after = norms + a_n,
+    };
+    for (size_t t = 0; job_key(job, "terms")->number != 0 && t < 4; t++)
+        if (!(core->terms[t] = job_alloc(job, a_n * o_n, sizeof(double))))
+            return NULL;
+    return core;
+}
+
+static bool run(struct job *job, struct pe_scores *core)
+{
+    switch (pe_scores(core)) {
+    case PE_OK:
+        return true;
+    case PE_INVALID_VALUE:
+        return err_add(&job->request->err, ERR_invalid_value, "normalize", NULL,
+                       "the score or length to divide by is 0");
+    default:
+        return err_add(&job->request->err, ERR_overloaded, NULL, NULL, "no memory for the scores");
+    }
+}
+
+/* Tensors of one encoding. */
+static void block_tensors(struct tree *tensors_node, const struct pe_scores *core)
+{
+    size_t shape[] = {core->anchors_n, core->offsets_n};
+    tree_tensor(tensors_node, "scores", PE_F64, 2, shape, core->scores);
+    for (size_t t = 0; t < 4 && core->terms[t]; t++)
+        tree_tensor(tensors_node, term_names[t], PE_F64, 2, shape, core->terms[t]);
+    tree_tensor(tensors_node, "offsets", PE_F64, 1, shape + 1, core->offsets);
+    tree_tensor(tensors_node, "anchors", PE_F64, 1, shape, core->anchors);
+}
+
+/* The tensor of csv and txt: [anchors, offsets], with several encodings one more axis in front. */
+static void main_tensor(struct job *job, const double *scores)
+{
+    const struct own *own = job->own;
+    size_t shape[] = {job->specs_n, own->anchors.list->n, own->offsets.list->n};
+    bool several = job->specs_n > 1;
+    struct tree *hidden = tree_new(&job->request->arena, TREE_OBJECT);
+    job->answer.main =
+        tree_tensor(hidden, "scores", PE_F64, several ? 3 : 2, several ? shape : shape + 1, scores);
+    struct answer_axis *axis = job->answer.axes;
+    const char **names = job_alloc(job, job->specs_n, sizeof *names);
+    for (size_t s = 0; names && s < job->specs_n; s++)
+        names[s] = job->specs[s].compact;
+    if (several)
+        *axis++ = (struct answer_axis){"spec", "spec", NULL, names};
+    *axis++ = (struct answer_axis){"anchor", "anchor", own->anchors.list->at[0], NULL};
+    *axis = (struct answer_axis){"offset", "offset", own->offsets.list->at[0], NULL};
+}
+
+static bool compute_block(struct job *job, struct tree *blocks, size_t spec, double *scores)
+{
+    const struct own *own = job->own;
+    struct answer *answer = &job->answer;
+    struct pe_scores *core = core_job(job, spec, scores);
+    if (!core || job_expired(job) || !run(job, core))
+        return false;
+    struct score_block block = {core, own->tolerance};
+    struct tree *tensors_node = answer->tensors, *readouts = answer->readouts;
+    if (blocks) {
+        struct tree *node = tree_object(blocks, NULL);
+        job_spec_tree(node, "spec", &job->specs[spec].spec);
+        tree_string(node, "spec_id", job->specs[spec].id);
+        tensors_node = tree_object(node, "tensors");
+        readouts = tree_object(node, "readouts");
+    }
+    block_tensors(tensors_node, core);
+    scores_readouts(readouts, &block);
+    if (job->format == FORMAT_TXT) {
+        const char *said = scores_sentences(&job->request->arena, &block, job->specs[spec].compact);
+        answer->text_readouts =
+            answer->text_readouts && said
+                ? arena_printf(&job->request->arena, "%s\n%s", answer->text_readouts, said)
+                : said;
+    }
+    return true;
+}
+
+/* Seeded vectors: what was posted is not echoed, nor are keys that it makes idle. */
+static void echo(struct job *job, const struct own *own)
+{
+    static const char *const seeded[] = {"content", "seed", "gain"};
+    for (size_t i = 0; own->posted && i < 3; i++)
+        job->keys.value[pe_params_find(&job->keys, seeded[i], strlen(seeded[i]))].set = false;
+    struct pe_value *tolerance = &job->keys.value[pe_params_find(&job->keys, "tolerance", 9)];
+    tolerance->number = own->tolerance;
+    tolerance->set = true;
+}
+
+static bool compute(struct job *job)
+{
+    struct own *own = job->own;
+    bool several = job->specs_n > 1;
+    size_t each = own->anchors.list->n * own->offsets.list->n;
+    own->q_at = vector_f64(job, own, &own->q, "q");
+    own->k_at = own->q_at ? vector_f64(job, own, &own->k, "k") : NULL;
+    double *scores = job_alloc(job, job->specs_n * each, sizeof *scores);
+    if (!own->k_at || !scores || !vectors_finite(job, own))
+        return false;
+    echo(job, own);
+    struct tree *blocks = several ? tree_array(job->answer.root, "blocks") : NULL;
+    for (size_t s = 0; s < job->specs_n; s++)
+        if (!compute_block(job, blocks, s, scores + s * each))
+            return false;
+    main_tensor(job, scores);
+    return true;
+}
+
+const struct endpoint scores_endpoint = {
+    .summary = "The score q.k against the offset, from several anchors, with readouts.",
+    .describes = "scores",
+    .keys = keys,
+    .keys_n = sizeof keys / sizeof *keys,
+    .specs_max = JOB_SPECS_MAX,
+    .acts = ~0u,
+    .tensors = tensors,
+    .cache = CACHE_COMPUTED,
+    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .prepare = prepare,
+    .compute = compute,
+};

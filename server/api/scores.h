@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* scores.h: what scores.c (reading, computing) and scores_readouts.c (telling) share. */
+#ifndef API_SCORES_H
+#define API_SCORES_H
+
+#include "content.h"
+#include "job.h"
+
+/* One encoding's results; arrays are views into the job's outputs. */
+struct score_block {
+    const struct pe_scores *job;
+    double tolerance;
+};
+
+/* Adds range, spread, norm_q, norm_k, relative (and the terms' spreads) to `readouts`. */
+void scores_readouts(struct tree *readouts, const struct score_block *block);
+/* The same as three sentences for a terminal, in the arena; `name` is the compact spec. */
+const char *scores_sentences(struct arena *arena, const struct score_block *block,
+                             const char *name);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * table.c: GET /v1/table: the encoding of each position; cos and sin of rotating kinds; the bias or
+ * bucket matrix of bias kinds.
+ */
+#include <string.h>
+
+#include "job.h"
+#include "keys.h"
+
+static const struct pe_param keys[] = {
+    KEY_POSITIONS("0:32", 0),
+    KEY_GRID,
+    {"channels", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Channels to give, in the grammar of positions; all without it."},
+    {"value", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL | PE_DERIVED, NULL,
+     "encoding cos sin both bias bucket slopes", NULL,
+     "What to tabulate: encoding (not for biases), cos, sin, both (rotating), bias, slopes "
+     "(alibi), "
+     "bucket (t5)."},
+    {"width", NULL, PE_ENUM, 0, 0, 0, 0, "half", "half full", NULL,
+     "cos and sin once per pair, or repeated to rotary_dim as the layout needs."},
+    KEY_DTYPE("Number format of the answer; f64 by default."),
+    KEY_STAGES,
+};
+
+enum value { ENCODING, COS, SIN, BOTH, BIAS, BUCKET, SLOPES };
+
+#define SLAB 65536 /* elements between two looks at the clock */
+
+struct own {
+    struct position_lists positions;
+    enum value value;
+    enum pe_dtype dtype;
+    size_t width;                 /* of one row before channels are chosen */
+    size_t *channels, channels_n; /* NULL: all */
+    double *channel_labels;
+};
+
+/* The value asked for, or the kind's own; refused where the kind has none of it. */
+static bool read_value(struct job *job, struct own *own)
+{
+    const struct pe_spec *spec = &job->specs[0].spec;
+    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, "value", 5)];
+    enum pe_acts acts = spec->kind->acts;
+    bool t5 = strcmp(spec->kind->name, "t5") == 0;
+    if (!value->set)
+        *value = (struct pe_value){.set = true, .number = acts == PE_BIASES ? BIAS : ENCODING};
+    own->value = (enum value)value->number;
+    unsigned offered = acts == PE_ROTATES  ? 1u << ENCODING | 1u << COS | 1u << SIN | 1u << BOTH
+                       : acts != PE_BIASES ? 1u << ENCODING
+                       : t5                ? 1u << BIAS | 1u << BUCKET
+                                           : 1u << BIAS | 1u << SLOPES;
+    if (offered & (1u << own->value))
+        return true;
+    return err_add(&job->request->err, ERR_invalid_value, "value",
+                   acts == PE_ROTATES  ? "encoding, cos, sin or both"
+                   : acts != PE_BIASES ? "encoding"
+                   : t5                ? "bias or bucket"
+                                       : "bias or slopes",
+                   "kind=%s has no such value", spec->kind->name);
+}
+
+/* channels=: whole numbers below the width. */
+static bool read_channels(struct job *job, struct own *own)
+{
+    const struct pe_value *value = job_key(job, "channels");
+    if (!value->set)
+        return true;
+    struct position_lists lists;
+    if (!job_positions(job, "channels", 1, 1, &lists))
+        return false;
+    own->channels_n = lists.list->n;
+    own->channels = job_alloc(job, own->channels_n, sizeof *own->channels);
+    own->channel_labels = job_alloc(job, own->channels_n, sizeof(double));
+    if (!own->channels || !own->channel_labels)
+        return false;
+    for (size_t i = 0; i < own->channels_n; i++) {
+        double c = lists.list->at[0][i];
+        if (!(c >= 0 && c < (double)own->width) || c != (double)(size_t)c)
+            return err_add(&job->request->err, ERR_invalid_value, "channels", NULL,
+                           "channels are whole numbers from 0 to %zu; got %g", own->width - 1, c);
+        own->channels[i] = (size_t)c;
+        own->channel_labels[i] = c;
+    }
+    return true;
+}
+
+static bool cost(struct job *job, const struct own *own)
+{
+    size_t n = own->positions.list->n;
+    size_t heads = pe_spec_heads(&job->specs[0].spec);
+    size_t columns = own->channels ? own->channels_n : own->width;
+    switch (own->value) {
+    case BIAS:
+        return job_cost(job, job_product((size_t[]){heads, n, n}, 3));
+    case BUCKET:
+        return job_cost(job, job_product((size_t[]){n, n}, 2));
+    case SLOPES:
+        return job_cost(job, heads);
+    case BOTH:
+        return job_cost(job, job_product((size_t[]){2, n, columns}, 3));
+    default:
+        return job_cost(job, job_product((size_t[]){n, columns}, 2));
+    }
+}
+
+static bool prepare(struct job *job)
+{
+    struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
+    if (!own || !job_specs_finish(job))
+        return false;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    bool ok = read_value(job, own);
+    own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);
+    bool half = !job_key_is(job, "width", "full");
+    own->width = spec->kind->acts != PE_ROTATES ? pe_spec_dim(spec)
+                 : own->value == ENCODING       ? 2 * pe_spec_pairs(spec)
+                                                : pe_spec_pairs(spec) * (half ? 1 : 2);
+    ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions) && ok;
+    if (spec->kind->acts != PE_BIASES)
+        ok = read_channels(job, own) && ok;
+    if (!ok || !job_positions_check(job, &own->positions) || !cost(job, own))
+        return false;
+    job->plan_positions = *own->positions.list;
+    return true;
+}
+
+/* ---- Computing ----------------------------------------------------------------------------- */
+
+/* Tokens [first, first + n) of a list. */
+static struct pe_positions tokens(const struct pe_positions *all, size_t first, size_t n)
+{
+    struct pe_positions some = {.axes = all->axes, .n = n};
+    for (size_t axis = 0; axis < all->axes; axis++)
+        some.at[axis] = all->at[axis] + first;
+    return some;
+}
+
+static void copy_element(void *to, size_t i, const void *from, size_t j, size_t size)
+{
+    memcpy((char *)to + i * size, (const char *)from + j * size, size);
+}
+
+/* Channel -> pair for cos and sin repeated to full width. */
+static void repeat_pairs(const struct job *job, const void *half, void *full, size_t rows,
+                         size_t size)
+{
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t pairs = pe_spec_pairs(spec);
+    const struct pe_value *layout = pe_params_get(&spec->params, "layout");
+    bool interleaved = layout->number == 0; /* the first choice of the row */
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < 2 * pairs; c++)
+            copy_element(full, r * 2 * pairs + c, half,
+                         r * pairs + (interleaved ? c / 2 : c % pairs), size);
+}
+
+/* One slab of rows of `value` at full width. */
+static void fill_rows(struct job *job, enum value value, const struct pe_positions *positions,
+                      void *out, void *scratch)
+{
+    const struct own *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    if (value == ENCODING) {
+        pe_table(plan, positions, own->dtype, out, own->width);
+        return;
+    }
+    bool full = own->width != pe_spec_pairs(&job->specs[0].spec);
+    size_t size = pe_dtype_size(own->dtype);
+    void *half = full ? scratch : out;
+    void *other = (char *)scratch + positions->n * own->width * size;
+    pe_cos_sin(plan, positions, own->dtype, value == COS ? half : other,
+               value == COS ? other : half);
+    if (full)
+        repeat_pairs(job, half, out, positions->n, size);
+}
+
+static void choose_channels(const struct own *own, const void *rows, void *out, size_t rows_n)
+{
+    size_t size = pe_dtype_size(own->dtype);
+    for (size_t r = 0; r < rows_n; r++)
+        for (size_t c = 0; c < own->channels_n; c++)
+            copy_element(out, r * own->channels_n + c, rows, r * own->width + own->channels[c],
+                         size);
+}
+
+/* One tensor [positions, channels], slab by slab. */
+static bool rows_output(struct job *job, const char *name, enum value value)
+{
+    struct own *own = job->own;
+    size_t n = own->positions.list->n;
+    size_t columns = own->channels ? own->channels_n : own->width;
+    size_t size = pe_dtype_size(own->dtype);
+    char *out = job_output(job, name, own->dtype, 2, (size_t[]){n, columns});
+    size_t slab = own->width < SLAB ? SLAB / own->width : 1;
+    slab = slab < n ? slab : n;
+    char *scratch = job_alloc(job, 3 * slab * own->width, size);
+    if (!out || !scratch)
+        return false;
+    char *rows = scratch + 2 * slab * own->width * size;
+    for (size_t first = 0; first < n; first += slab) {
+        size_t some = n - first < slab ? n - first : slab;
+        struct pe_positions part = tokens(own->positions.list, first, some);
+        char *to = out + first * columns * size;
+        if (job_expired(job))
+            return false;
+        fill_rows(job, value, &part, own->channels ? rows : to, scratch);
+        if (own->channels)
+            choose_channels(own, rows, to, some);
+    }
+    job->answer.axes[0] = (struct answer_axis){
+        "position", "pos", own->positions.list->axes == 1 ? own->positions.list->at[0] : NULL,
+        NULL};
+    job->answer.axes[1] = (struct answer_axis){"channel", "channel", own->channel_labels, NULL};
+    return true;
+}
+
+/* The bias or bucket matrices, query by query. */
+static bool matrix_output(struct job *job)
+{
+    struct own *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    const struct pe_positions *at = own->positions.list;
+    size_t heads = own->value == BIAS ? pe_spec_heads(&job->specs[0].spec) : 1;
+    size_t shape[] = {heads, at->n, at->n};
+    bool bias = own->value == BIAS;
+    char *out = job_output(job, bias ? "bias" : "bucket", own->dtype, bias ? 3 : 2,
+                           bias ? shape : shape + 1);
+    size_t step = at->n * pe_dtype_size(own->dtype);
+    for (size_t h = 0; out && h < heads; h++)
+        for (size_t i = 0; i < at->n; i++) {
+            struct pe_positions query = tokens(at, i, 1);
+            char *row = out + (h * at->n + i) * step;
+            if (i % 64 == 0 && job_expired(job))
+                return false;
+            if (bias)
+                pe_bias(plan, &query, at, h, 1, own->dtype, row);
+            else
+                pe_buckets(plan, &query, at, (int64_t *)(void *)row);
+        }
+    struct answer_axis *axis = job->answer.axes;
+    if (bias)
+        *axis++ = (struct answer_axis){"head", "head", NULL, NULL};
+    job->answer.position_axis = bias ? 1 : 0;
+    axis[0] = (struct answer_axis){"position", "pos", at->at[0], NULL};
+    axis[1] = (struct answer_axis){"key", "key", at->at[0], NULL};
+    return out != NULL;
+}
+
+static bool slopes_output(struct job *job)
+{
+    struct own *own = job->own;
+    size_t heads = pe_spec_heads(&job->specs[0].spec);
+    void *out = job_output(job, "slopes", own->dtype, 1, &heads);
+    if (out)
+        pe_slopes(job_plan(job, 0), own->dtype, out);
+    job->answer.axes[0] = (struct answer_axis){"head", "head", NULL, NULL};
+    return out != NULL;
+}
+
+static bool compute(struct job *job)
+{
+    const struct own *own = job->own;
+    struct pe_value *dtype = &job->keys.value[pe_params_find(&job->keys, "dtype", 5)];
+    if (own->value == BUCKET)
+        *dtype = (struct pe_value){0}; /* i64 whatever was asked: not an echo of dtype */
+    else
+        *dtype = (struct pe_value){.given = dtype->given, .set = true, .number = own->dtype};
+    switch (own->value) {
+    case ENCODING:
+        return rows_output(job, "table", ENCODING);
+    case COS:
+        return rows_output(job, "cos", COS);
+    case SIN:
+        return rows_output(job, "sin", SIN);
+    case BOTH:
+        return rows_output(job, "cos", COS) && rows_output(job, "sin", SIN);
+    case SLOPES:
+        return slopes_output(job);
+    default:
+        return matrix_output(job);
+    }
+}
+
+const struct endpoint table_endpoint = {
+    .summary = "The encoding table, or the bias matrix, at the given positions.",
+    .describes = "table",
+    .keys = keys,
+    .keys_n = sizeof keys / sizeof *keys,
+    .specs_max = 1,
+    .acts = ~0u,
+    .cache = CACHE_COMPUTED,
+    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .prepare = prepare,
+    .compute = compute,
+};
