@@ -358,6 +358,16 @@ extern "C" int pe__text_compare(const char *text, size_t len, double number)
     return (order > 0) - (order < 0);
 }
 
+extern "C" bool pe__text_decimal(const char *text, size_t len, struct pe__decimal *decimal)
+{
+    Scan scan;
+    if (!scan_number(text, len, &scan) || scan.cut)
+        return false;
+    decimal->digits = scan.negative ? -static_cast<__int128>(scan.digits) : scan.digits;
+    decimal->exponent = scan.digits ? scan.exponent : 0;
+    return true;
+}
+
 extern "C" bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array,
                              size_t i)
 {
