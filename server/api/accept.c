@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * accept.c: reads an Accept field: a list of media ranges with qualities. Which formats there are
+ * to choose from is the caller's business.
+ */
+#include "accept.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+/* How closely a range fits the type: 0 not at all, 1 any type, 2 any subtype, 3 exactly. */
+static int range_fit(const char *range, size_t len, const char *type)
+{
+    size_t main_len = (size_t)(strchr(type, '/') - type) + 1;
+
+    if (len == 3 && memcmp(range, "*/*", 3) == 0)
+        return 1;
+    if (len == main_len + 1 && range[main_len] == '*' && strncasecmp(range, type, main_len) == 0)
+        return 2;
+    return len == strlen(type) && strncasecmp(range, type, len) == 0 ? 3 : 0;
+}
+
+/* "0", "0.5", "1.000" in thousandths; -1 if it is no qvalue. */
+static int read_quality(const char *text, size_t len)
+{
+    int quality = 0;
+
+    if (len == 0 || len > 5 || (text[0] != '0' && text[0] != '1') || (len > 1 && text[1] != '.'))
+        return -1;
+    for (size_t i = 0, unit = 1000; i < len; i++) {
+        if (i == 1)
+            continue;
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        quality += (text[i] - '0') * (int)unit;
+        unit /= 10;
+    }
+    return quality <= ACCEPT_BEST ? quality : -1;
+}
+
+static const char *trim(const char *text, size_t *len)
+{
+    while (*len > 0 && (*text == ' ' || *text == '\t'))
+        text++, --*len;
+    while (*len > 0 && (text[*len - 1] == ' ' || text[*len - 1] == '\t'))
+        --*len;
+    return text;
+}
+
+/* The quality among the parameters after a range, -1 if it is not well-formed. */
+static int element_quality(const char *parameters, const char *end)
+{
+    while (parameters < end) {
+        const char *name = parameters + 1;
+        const char *next = memchr(name, ';', (size_t)(end - name));
+        size_t len = (size_t)((next ? next : end) - name);
+        name = trim(name, &len);
+        if (len >= 2 && (name[0] == 'q' || name[0] == 'Q') && name[1] == '=')
+            return read_quality(name + 2, len - 2);
+        parameters = next ? next : end;
+    }
+    return ACCEPT_BEST;
+}
+
+int accept_quality(const char *accept, const char *type)
+{
+    int best_fit = 0, quality = 0;
+
+    if (!accept || accept[strspn(accept, " \t,")] == '\0')
+        return ACCEPT_BEST;
+    for (const char *element = accept; *element;) {
+        const char *end = element + strcspn(element, ",");
+        const char *parameters = memchr(element, ';', (size_t)(end - element));
+        parameters = parameters ? parameters : end;
+        size_t len = (size_t)(parameters - element);
+        const char *range = trim(element, &len);
+        int fit = range_fit(range, len, type);
+        int q = element_quality(parameters, end);
+        if (fit > best_fit && q >= 0) {
+            best_fit = fit;
+            quality = q;
+        }
+        element = *end ? end + 1 : end;
+    }
+    return quality;
+}

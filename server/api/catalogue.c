@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * catalogue.c: /v1/encodings and /v1/encodings/{kind}: what the core's table of kinds says about
+ * them, as JSON; catalogue_txt.c says the same in a terminal.
+ */
+#include "catalogue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "schema.h"
+#include "service.h"
+
+#define KINDS_MAX 64
+
+const char *catalogue_by(enum pe_acts acts)
+{
+    switch (acts) {
+    case PE_ADDS:
+        return "addition";
+    case PE_ROTATES:
+        return "rotation";
+    case PE_BIASES:
+        return "bias";
+    default:
+        return "nothing";
+    }
+}
+
+static const char *acts_on(enum pe_acts acts)
+{
+    return acts == PE_ADDS ? "x" : acts == PE_ROTATES ? "q k" : acts == PE_BIASES ? "scores" : "";
+}
+
+static void add_properties(struct tree *parent, unsigned properties)
+{
+    struct tree *object = tree_object(parent, "properties");
+
+    tree_bool(object, "relative", properties & PE_RELATIVE);
+    tree_bool(object, "preserves_norm", properties & PE_KEEPS_NORM);
+    tree_bool(object, "learned", properties & PE_LEARNED);
+    tree_bool(object, "unbounded", properties & PE_UNBOUNDED);
+}
+
+static void add_references(struct tree *parent, const struct pe_reference *references)
+{
+    struct tree *array = tree_array(parent, "references");
+
+    for (; references->title; references++) {
+        struct tree *row = tree_object(array, NULL);
+        tree_string(row, "title", references->title);
+        tree_integer(row, "year", references->year);
+        tree_string(row, "id", references->id);
+    }
+}
+
+static void add_kind(struct tree *parent, const struct pe_kind *kind)
+{
+    tree_string(parent, "kind", kind->name);
+    if (kind->aliases)
+        schema_words(parent, "aliases", kind->aliases);
+    tree_string(parent, "title", kind->title);
+    tree_string(parent, "description", kind->help);
+    schema_words(parent, "acts_on", acts_on(kind->acts));
+    tree_string(parent, "by", catalogue_by(kind->acts));
+    tree_string(parent, "formula", kind->formula);
+    tree_integer(parent, "axes", (int64_t)kind->axes);
+    add_properties(parent, kind->properties);
+    schema_kind(parent, "schema", kind, true);
+    add_references(parent, kind->references);
+    struct tree *examples = tree_array(parent, "examples");
+    for (const char *const *example = kind->examples; *example; example++)
+        tree_string(examples, NULL, *example);
+}
+
+static enum step answer_text(struct request *request, const struct pe_kind *kind)
+{
+    buf_init(&request->response.body, SERVICE_BYTES_MAX);
+    if (kind)
+        catalogue_write_kind(&request->response.body, kind);
+    else
+        catalogue_write_list(&request->response.body);
+    return api_done(request, format_media_type(FORMAT_TXT));
+}
+
+static enum step answer_list(struct request *request, enum format format)
+{
+    if (format == FORMAT_TXT)
+        return answer_text(request, NULL);
+
+    struct tree *root = tree_new(&request->arena, TREE_OBJECT);
+    tree_string(root, "semantics", API_SEMANTICS);
+    struct tree *encodings = tree_array(root, "encodings");
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        add_kind(tree_object(encodings, NULL), pe_kind_at(i));
+    return service_answer(request, root, format);
+}
+
+static enum step answer_kind(struct request *request, const struct pe_kind *kind,
+                             enum format format)
+{
+    if (format == FORMAT_TXT)
+        return answer_text(request, kind);
+
+    struct tree *root = tree_new(&request->arena, TREE_OBJECT);
+    tree_string(root, "semantics", API_SEMANTICS);
+    add_kind(root, kind);
+    return service_answer(request, root, format);
+}
+
+static enum step refuse_kind(struct request *request)
+{
+    const char *names[KINDS_MAX], *near;
+    size_t n = pe_kinds_n() < KINDS_MAX ? pe_kinds_n() : KINDS_MAX;
+    char hint[120] = "GET /v1/encodings lists all kinds";
+
+    for (size_t i = 0; i < n; i++)
+        names[i] = pe_kind_at(i)->name;
+    near = pe_nearest_name(request->path_arg, names, n);
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean \"/v1/encodings/%s\"?", near);
+    err_add(&request->err, ERR_not_found, NULL, hint, "there is no encoding \"%.60s\"",
+            request->path_arg);
+    return STEP_FAILED;
+}
+
+enum step encodings_quick(struct request *request)
+{
+    const struct pe_kind *kind = NULL;
+    enum format format;
+
+    if (request->path_arg) {
+        kind = pe_kind_find(request->path_arg, strlen(request->path_arg));
+        if (!kind)
+            return refuse_kind(request);
+    }
+    if (!service_begin(request, &format))
+        return STEP_FAILED;
+    return kind ? answer_kind(request, kind, format) : answer_list(request, format);
+}
+
+const struct endpoint encodings_endpoint = {
+    .summary = "The catalogue: all kinds of encodings.",
+    .describes = "",
+    .cache = CACHE_PAGE,
+    .formats = 1U << FORMAT_JSON | 1U << FORMAT_TXT,
+};
+
+const struct endpoint kind_endpoint = {
+    .summary = "One kind: formula, parameters, references.",
+    .describes = "",
+    .cache = CACHE_PAGE,
+    .formats = 1U << FORMAT_JSON | 1U << FORMAT_TXT,
+};

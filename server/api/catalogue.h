@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* catalogue.h: the encodings as text, for catalogue.c. */
+#ifndef API_CATALOGUE_H
+#define API_CATALOGUE_H
+
+#include "buf.h"
+#include "posenc.h"
+
+const char *catalogue_by(enum pe_acts acts); /* "rotation" */
+
+void catalogue_write_list(struct buf *out);                             /* one line per kind */
+void catalogue_write_kind(struct buf *out, const struct pe_kind *kind); /* all about one */
+
+#endif

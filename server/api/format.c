@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * format.c: which representation an answer takes: the suffix of the path decides, then format=,
+ * then Accept by quality. Formats that are part of the API but not offered are known here, so that
+ * asking for one is told apart from a misspelt name.
+ */
+#include "accept.h"
+#include "api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOT_OFFERED FORMATS_N
+
+/* In order of preference where Accept leaves a choice. */
+static const struct known {
+    const char *suffix, *type; /* as Accept names it */
+    const char *content_type;
+    enum format format;
+} known[] = {
+    {"json", "application/json", "application/json", FORMAT_JSON},
+    {"txt", "text/plain", "text/plain; charset=utf-8", FORMAT_TXT},
+    {"csv", "text/csv", "text/csv; header=present", FORMAT_CSV},
+    {"npy", "application/x-npy", NULL, NOT_OFFERED},
+    {"safetensors", "application/x-safetensors", NULL, NOT_OFFERED},
+    {"bin", "application/octet-stream", NULL, NOT_OFFERED},
+    {"svg", "image/svg+xml", NULL, NOT_OFFERED},
+    {"png", "image/png", NULL, NOT_OFFERED},
+};
+
+#define KNOWN_N (sizeof known / sizeof known[0])
+
+static bool is_offered(unsigned formats, const struct known *row)
+{
+    return row->format != NOT_OFFERED && (formats & 1U << row->format);
+}
+
+static const struct known *known_find(const char *suffix)
+{
+    for (size_t i = 0; i < KNOWN_N; i++)
+        if (strcmp(known[i].suffix, suffix) == 0)
+            return &known[i];
+    return NULL;
+}
+
+static const struct known *known_row(enum format format)
+{
+    const struct known *row = known;
+
+    while (row->format != format)
+        row++;
+    return row;
+}
+
+const char *format_media_type(enum format format)
+{
+    return known_row(format)->content_type;
+}
+
+const char *format_suffix(enum format format)
+{
+    return known_row(format)->suffix;
+}
+
+/* "json, txt and csv" */
+static void list_offered(unsigned formats, char *out, size_t size)
+{
+    size_t len = 0;
+    unsigned left = formats;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < KNOWN_N; i++) {
+        if (!is_offered(formats, &known[i]))
+            continue;
+        left &= ~(1U << known[i].format);
+        const char *joint = len == 0 ? "" : left ? ", " : " and ";
+        len += (size_t)snprintf(out + len, size - len, "%s%s", joint, known[i].suffix);
+    }
+}
+
+static bool refuse(struct request *request, unsigned formats, const char *where, const char *asked)
+{
+    char offered[64];
+
+    list_offered(formats, offered, sizeof offered);
+    return err_add(&request->err, ERR_not_acceptable, where, NULL,
+                   "%.60s is not offered here, but %s", asked, offered);
+}
+
+static bool refuse_name(struct request *request, unsigned formats, const char *asked)
+{
+    const char *names[KNOWN_N], *near;
+    size_t n = 0;
+    char offered[64], hint[64] = "";
+
+    for (size_t i = 0; i < KNOWN_N; i++)
+        if (is_offered(formats, &known[i]))
+            names[n++] = known[i].suffix;
+    near = pe_nearest_name(asked, names, n);
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", near);
+    list_offered(formats, offered, sizeof offered);
+    return err_add(&request->err, ERR_invalid_value, "format", hint,
+                   "format must be %s, got \"%.60s\"", offered, asked);
+}
+
+/* The name that the URL gives; *name stays NULL when it gives none. */
+static bool read_name(struct request *request, const char **name, const char **where)
+{
+    bool ok = true;
+
+    *name = request->suffix;
+    *where = NULL;
+    for (size_t i = 0; i < request->args_n; i++) {
+        const struct query_arg *arg = &request->args[i];
+        if (strcmp(arg->name, "format") != 0)
+            continue;
+        if (*name && strcmp(*name, arg->value) != 0)
+            ok = err_add(&request->err, ERR_conflicting_parameters, "format", NULL,
+                         "format is \"%.60s\" and \"%.60s\" in one URL", *name, arg->value);
+        *name = arg->value;
+        *where = "format";
+    }
+    return ok;
+}
+
+static bool choose_by_accept(struct request *request, unsigned formats, enum format *format)
+{
+    const char *accept = request_header(request, "Accept");
+    int best = 0;
+
+    for (size_t i = 0; i < KNOWN_N; i++) {
+        int quality = is_offered(formats, &known[i]) ? accept_quality(accept, known[i].type) : 0;
+        if (quality > best) {
+            best = quality;
+            *format = known[i].format;
+        }
+    }
+    return best > 0 || refuse(request, formats, NULL, accept);
+}
+
+bool format_choose(struct request *request, unsigned formats, enum format *format)
+{
+    const char *name, *where;
+    const struct known *row;
+
+    if (!read_name(request, &name, &where))
+        return false;
+    if (!name)
+        return choose_by_accept(request, formats, format);
+    row = known_find(name);
+    if (!row && where)
+        return refuse_name(request, formats, name);
+    if (!row || !is_offered(formats, row))
+        return refuse(request, formats, where, name);
+    *format = row->format;
+    return true;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* text.h: plain text for a terminal. */
+#ifndef API_TEXT_H
+#define API_TEXT_H
+
+#include "buf.h"
+
+#define TEXT_COLUMNS 80
+
+/* Appends words, starting where the last line of `out` stands and breaking it before it passes
+ * TEXT_COLUMNS; later lines start with `indent` spaces. White space separates words and is not
+ * kept. A word longer than a line stands alone on it. */
+void text_wrap(struct buf *out, size_t indent, const char *text);
+/* Spaces up to a column of the last line; at least one if the line has reached it already. */
+void text_column(struct buf *out, size_t column);
+
+#endif
