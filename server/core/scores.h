@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * scores.h: one cell of a score matrix, seen the same way by the fast path (scores.c) and by MPFR
+ * (scores_exact.c). A score is the mean over the vectors of a sum of parts; which parts depends on
+ * how the kind acts. A part is a sum over terms: first the cosines of all pairs, then their sines,
+ * then the channels that belong to no pair (kinds without pairs: all channels in order).
+ */
+#ifndef PE_CORE_SCORES_H
+#define PE_CORE_SCORES_H
+
+#include "kind.h"
+
+enum pe__part {
+    PE__CONTENT,  /* q.k */
+    PE__CROSS_Q,  /* q.E at the key's place */
+    PE__CROSS_K,  /* E at the query's place.k */
+    PE__POSITION, /* E.E */
+    PE__BIAS,
+    PE__ROTATED, /* coefficients (pe__mixed_factors).(cos, sin, 1 at the distance) */
+    PE__PARTS_N
+};
+
+/* What can be asked of a cell. The first four agree with enum pe__part. */
+enum pe__output {
+    PE__TERMS_N = PE__POSITION + 1,
+    PE__SCORE = PE__TERMS_N,
+    PE__LENGTH_Q,       /* of the query as given */
+    PE__LENGTH_K,       /* of the key as given */
+    PE__LENGTH_Q_AFTER, /* of the query encoded at the anchor */
+    PE__LENGTH_K_AFTER, /* of the key encoded at the place */
+};
+
+struct pe__cell {
+    const struct pe_scores *job;
+    unsigned parts;      /* bit p: part p is in the score */
+    const size_t *order; /* channel of each term, or PE__NO_CHANNEL */
+    size_t terms_n;
+    struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
+    double distance;              /* query position - key position */
+    size_t first, n;              /* vectors that sums run over */
+    bool *divides_by_zero;        /* set by pe__cell_exact */
+};
+
+static inline struct pe__pos pe__query_place(const struct pe__cell *cell)
+{
+    return cell->job->anchor_is_key ? cell->place : cell->anchor;
+}
+
+static inline struct pe__pos pe__key_place(const struct pe__cell *cell)
+{
+    return cell->job->anchor_is_key ? cell->anchor : cell->place;
+}
+
+/* Element of a vector that belongs to a term; 0 where the term has no channel. */
+static inline double pe__term_element(const struct pe__cell *cell, const double *vectors, size_t v,
+                                      size_t t)
+{
+    size_t channel = cell->order[t];
+    return channel == PE__NO_CHANNEL ? 0 : vectors[v * cell->job->dim + channel];
+}
+
+/* The coefficient of term t of a rotated score for vector v is a[0] b[0] + ... (returns how many):
+ * q1 k1 + q2 k2 for a cosine, q1 k2 - q2 k1 for a sine, q k for a channel that passes through. */
+size_t pe__mixed_factors(const struct pe__cell *cell, size_t t, size_t v, double a[2], double b[2]);
+
+/* An output to the precision of y (a pe__exact_fn: context is the cell, i the output). */
+void pe__cell_exact(const void *context, size_t i, mpfr_t y);
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * scores_exact.c: one cell of a score matrix by MPFR, for the values that the fast path (scores.c)
+ * leaves in doubt: those next to a midpoint, those that cancel, those out of the fast path's range.
+ * Sums over vectors are exact; sums over terms take as many bits as cancellation asks for
+ * (exact.c). Everything here keeps the promise of a pe__exact_fn: a relative error of at most 2^(8
+ * - precision).
+ */
+#include "exact.h"
+#include "scores.h"
+
+/* More bits for the operands of the few operations that lead to one result. */
+#define OPERAND_BITS 16
+
+/* ---- Parts of a score, summed over the cell's vectors ------------------------------------- */
+
+static void content_exactly(const struct pe__cell *cell, mpfr_t sum)
+{
+    const struct pe_scores *job = cell->job;
+    for (size_t i = cell->first * job->dim; i < (cell->first + cell->n) * job->dim; i++)
+        pe__exact_add_product(sum, job->q[i], job->k[i]);
+}
+
+static void elements_exactly(const struct pe__cell *cell, const double *vectors, size_t t,
+                             mpfr_t sum)
+{
+    for (size_t v = cell->first; v < cell->first + cell->n; v++)
+        mpfr_add_d(sum, sum, pe__term_element(cell, vectors, v, t), MPFR_RNDN);
+}
+
+static void mixed_exactly(const struct pe__cell *cell, size_t t, mpfr_t sum)
+{
+    double a[2];
+    double b[2];
+    for (size_t v = cell->first; v < cell->first + cell->n; v++) {
+        size_t factors_n = pe__mixed_factors(cell, t, v, a, b);
+        for (size_t i = 0; i < factors_n; i++)
+            pe__exact_add_product(sum, a[i], b[i]);
+    }
+}
+
+/* The encoding's own value in term t; of rotations cos, sin or, for channels that pass, 1. */
+static void code_exactly(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y)
+{
+    const struct pe_plan *plan = cell->job->plan;
+    bool is_cos = t < plan->pairs;
+    if (cell->order[t] == PE__NO_CHANNEL)
+        mpfr_set_zero(y, 1);
+    else if (plan->cis && t >= 2 * plan->pairs)
+        mpfr_set_ui(y, cell->parts >> PE__ROTATED & 1, MPFR_RNDN);
+    else if (plan->cis)
+        pe__plan_pair_exact_at(plan, at, t % plan->pairs, is_cos ? y : NULL, is_cos ? NULL : y);
+    else
+        plan->spec.kind->ops->row_exact(plan, at, t, y);
+}
+
+/* Term t of one part: y = factor * what the encoding gives. */
+static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t, mpfr_t y)
+{
+    const struct pe_scores *job = cell->job;
+    struct pe__pos query = pe__query_place(cell);
+    struct pe__pos key = pe__key_place(cell);
+    mpfr_t factor;
+    mpfr_init2(factor, PE__EXACT_BITS);
+    mpfr_set_zero(factor, 1);
+    mpfr_set_ui(y, 1, MPFR_RNDN);
+    switch (part) {
+    case PE__CONTENT:
+        content_exactly(cell, factor);
+        break;
+    case PE__CROSS_Q:
+        elements_exactly(cell, job->q, t, factor);
+        code_exactly(cell, key, t, y);
+        break;
+    case PE__CROSS_K:
+        elements_exactly(cell, job->k, t, factor);
+        code_exactly(cell, query, t, y);
+        break;
+    case PE__POSITION:
+        mpfr_set_prec(factor, mpfr_get_prec(y));
+        code_exactly(cell, query, t, factor);
+        mpfr_mul_ui(factor, factor, cell->n, MPFR_RNDN);
+        code_exactly(cell, key, t, y);
+        break;
+    case PE__BIAS:
+        mpfr_set_ui(factor, cell->n, MPFR_RNDN);
+        job->plan->spec.kind->ops->bias_exact(job->plan, job->head, cell->distance, 0, y);
+        break;
+    case PE__ROTATED:
+    default:
+        mixed_exactly(cell, t, factor);
+        if (!mpfr_zero_p(factor))
+            code_exactly(cell, (struct pe__pos){cell->distance, 0}, t, y);
+    }
+    mpfr_mul(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+/* Terms of all parts, one part after the other; content and bias have a single one. */
+static void score_term(const void *context, size_t i, mpfr_t y)
+{
+    const struct pe__cell *cell = context;
+    enum pe__part part = (enum pe__part)(i / cell->terms_n);
+    size_t t = i % cell->terms_n;
+    bool is_single = part == PE__CONTENT || part == PE__BIAS;
+    if (cell->parts >> part & 1 && (t == 0 || !is_single))
+        part_term(cell, part, t, y);
+    else
+        mpfr_set_zero(y, 1);
+}
+
+static void sum_exactly(const struct pe__cell *cell, mpfr_t y)
+{
+    pe__exact_sum(score_term, cell, PE__PARTS_N * cell->terms_n, y);
+}
+
+/* ---- Lengths ------------------------------------------------------------------------------ */
+
+/* Vectors (q or k) to be measured, encoded at a place of an adding kind or as they are. */
+struct lengths {
+    const struct pe__cell *cell;
+    const double *vectors;
+    const struct pe__pos *at; /* NULL: as given */
+    size_t v;
+};
+
+/* (x + E)^2 as x^2, 2 x E and E^2, so that cancellation is seen by pe__exact_sum. */
+static void square_term(const void *context, size_t i, mpfr_t y)
+{
+    const struct lengths *lengths = context;
+    size_t t = i / 3;
+    double x = pe__term_element(lengths->cell, lengths->vectors, lengths->v, t);
+    mpfr_set_d(y, x, MPFR_RNDN);
+    if (i % 3 == 0) {
+        mpfr_sqr(y, y, MPFR_RNDN);
+    } else if (!lengths->at) {
+        mpfr_set_zero(y, 1);
+    } else {
+        code_exactly(lengths->cell, *lengths->at, t, y);
+        if (i % 3 == 1) {
+            mpfr_mul_d(y, y, x, MPFR_RNDN);
+            mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
+        } else {
+            mpfr_sqr(y, y, MPFR_RNDN);
+        }
+    }
+}
+
+/* Length of vector first + i. */
+static void length_exactly(const void *context, size_t i, mpfr_t y)
+{
+    struct lengths one = *(const struct lengths *)context;
+    one.v = one.cell->first + i;
+    mpfr_t square;
+    mpfr_init2(square, mpfr_get_prec(y) + OPERAND_BITS);
+    pe__exact_sum(square_term, &one, 3 * one.cell->terms_n, square);
+    mpfr_sqrt(y, square, MPFR_RNDN);
+    mpfr_clear(square);
+}
+
+static void mean_length_exactly(const struct pe__cell *cell, const double *vectors,
+                                const struct pe__pos *at, mpfr_t y)
+{
+    struct lengths lengths = {cell, vectors, at, 0};
+    mpfr_t sum;
+    mpfr_init2(sum, mpfr_get_prec(y) + OPERAND_BITS);
+    pe__exact_sum(length_exactly, &lengths, cell->n, sum);
+    mpfr_div_ui(y, sum, cell->n, MPFR_RNDN);
+    mpfr_clear(sum);
+}
+
+/* ---- Scores ------------------------------------------------------------------------------- */
+
+static void divide(const struct pe__cell *cell, mpfr_t y, mpfr_srcptr divisor)
+{
+    if (mpfr_zero_p(divisor)) {
+        *cell->divides_by_zero = true;
+        mpfr_set_zero(y, 1);
+    } else {
+        mpfr_div(y, y, divisor, MPFR_RNDN);
+    }
+}
+
+/* Score of vector first + i divided by both lengths. */
+static void cosine_exactly(const void *context, size_t i, mpfr_t y)
+{
+    struct pe__cell cell = *(const struct pe__cell *)context;
+    cell.first += i;
+    cell.n = 1;
+    struct pe__pos query = pe__query_place(&cell);
+    struct pe__pos key = pe__key_place(&cell);
+    bool adds = cell.parts >> PE__POSITION & 1;
+    struct lengths lengths_q = {&cell, cell.job->q, adds ? &query : NULL, 0};
+    struct lengths lengths_k = {&cell, cell.job->k, adds ? &key : NULL, 0};
+    mpfr_t score;
+    mpfr_t length;
+    mpfr_inits2(mpfr_get_prec(y) + OPERAND_BITS, score, length, (mpfr_ptr)NULL);
+    sum_exactly(&cell, score);
+    length_exactly(&lengths_q, 0, length);
+    divide(&cell, score, length);
+    length_exactly(&lengths_k, 0, length);
+    divide(&cell, score, length);
+    mpfr_set(y, score, MPFR_RNDN);
+    mpfr_clears(score, length, (mpfr_ptr)NULL);
+}
+
+/* y = the score divided by that at offset 0, where scale and number of vectors cancel. */
+static void ratio_exactly(const struct pe__cell *cell, mpfr_t y)
+{
+    struct pe__cell start = *cell;
+    start.place = start.anchor;
+    start.distance = 0;
+    mpfr_t first;
+    mpfr_init2(first, mpfr_get_prec(y));
+    sum_exactly(&start, first);
+    sum_exactly(cell, y);
+    divide(cell, y, first);
+    mpfr_clear(first);
+}
+
+static void score_exactly(const struct pe__cell *cell, mpfr_t y)
+{
+    const struct pe_scores *job = cell->job;
+    if (job->normalize == PE_NORMALIZE_FIRST) {
+        ratio_exactly(cell, y);
+        return;
+    }
+    if (job->normalize == PE_NORMALIZE_COSINE)
+        pe__exact_sum(cosine_exactly, cell, cell->n, y);
+    else
+        sum_exactly(cell, y);
+    mpfr_div_ui(y, y, cell->n, MPFR_RNDN);
+    mpfr_mul_d(y, y, job->scale, MPFR_RNDN);
+    if (job->normalize == PE_NORMALIZE_MEAN)
+        mpfr_div_d(y, y, (double)job->dim / 2, MPFR_RNDN);
+    if (job->scale_sqrt_dim) {
+        mpfr_t root;
+        mpfr_init2(root, mpfr_get_prec(y));
+        mpfr_sqrt_ui(root, job->dim, MPFR_RNDN);
+        mpfr_div(y, y, root, MPFR_RNDN);
+        mpfr_clear(root);
+    }
+}
+
+static void term_exactly(const struct pe__cell *cell, enum pe__part part, mpfr_t y)
+{
+    struct pe__cell one = *cell;
+    one.parts = 1u << part;
+    sum_exactly(&one, y);
+    mpfr_div_ui(y, y, cell->n, MPFR_RNDN);
+}
+
+void pe__cell_exact(const void *context, size_t i, mpfr_t y)
+{
+    const struct pe__cell *cell = context;
+    const struct pe_scores *job = cell->job;
+    mpfr_t result;
+    mpfr_init2(result, mpfr_get_prec(y) + OPERAND_BITS);
+    switch (i) {
+    case PE__SCORE:
+        score_exactly(cell, result);
+        break;
+    case PE__LENGTH_Q:
+        mean_length_exactly(cell, job->q, NULL, result);
+        break;
+    case PE__LENGTH_K:
+        mean_length_exactly(cell, job->k, NULL, result);
+        break;
+    case PE__LENGTH_Q_AFTER:
+        mean_length_exactly(cell, job->q, &cell->anchor, result);
+        break;
+    case PE__LENGTH_K_AFTER:
+        mean_length_exactly(cell, job->k, &cell->place, result);
+        break;
+    default:
+        term_exactly(cell, (enum pe__part)i, result);
+    }
+    if (mpfr_zero_p(result))
+        mpfr_set_zero(result, 1);
+    mpfr_set(y, result, MPFR_RNDN);
+    mpfr_clear(result);
+}
