@@ -136,8 +136,8 @@ static void add_type(struct tree *schema, const struct pe_param *row, enum schem
     }
 }
 
-void schema_param(struct tree *parent, const char *key, const struct pe_param *row,
-                  enum schema_place place)
+struct tree *schema_param(struct tree *parent, const char *key, const struct pe_param *row,
+                          enum schema_place place)
 {
     struct tree *schema = tree_object(parent, key);
 
@@ -150,6 +150,7 @@ void schema_param(struct tree *parent, const char *key, const struct pe_param *r
         add_choice_aliases(schema, row->choices);
     if (row->when)
         tree_string(schema, "x-when", row->when);
+    return schema;
 }
 
 /* ---- One kind ------------------------------------------------------------------------------ */

@@ -14,9 +14,9 @@
 /* Where the value stands: positions and lists are text in a query and may be arrays in a body. */
 enum schema_place { SCHEMA_QUERY, SCHEMA_BODY };
 
-/* The schema of one parameter, its description included. */
-void schema_param(struct tree *parent, const char *key, const struct pe_param *row,
-                  enum schema_place place);
+/* The schema of one parameter, its description included; returns it, to be added to. */
+struct tree *schema_param(struct tree *parent, const char *key, const struct pe_param *row,
+                          enum schema_place place);
 /* The schema of a spec object of this kind; `dialect`: with "$schema", as a document of its own. */
 void schema_kind(struct tree *parent, const char *key, const struct pe_kind *kind, bool dialect);
 

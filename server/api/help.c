@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * help.c: help for people with curl. Endpoints, kinds and formats come from their tables; the rest
+ * explains how to say things.
+ */
+#include "help.h"
+
+#include "service.h"
+#include "text.h"
+
+#define COLUMN_PATH    8
+#define COLUMN_SUMMARY 30
+
+static const char intro[] =
+    "posencd " API_SERVICE_VERSION ": positional encodings of transformers, every digit right\n"
+    "\n"
+    "  U=http://localhost:8080\n"
+    "  curl \"$U/v1/table.txt?kind=sinusoidal&dim=8&positions=0:4&dtype=f32\"\n"
+    "  curl \"$U/v1/table.txt?kind=rope&dim=8&positions=2^0:2^20&dtype=bf16\"\n"
+    "  curl \"$U/v1/frequencies.txt?kind=rope&dim=16&base=500000\"\n"
+    "  curl \"$U/v1/scores.txt?kind=sinusoidal&offsets=0:4\"\n"
+    "  curl $U/v1/apply -d '{\"spec\":\"rope:dim=4\",\"positions\":[1],\"x\":[[1,2,3,4]]}'\n"
+    "\n";
+
+static const char spelling[] =
+    "\n"
+    "An encoding is a kind and its keys, in three spellings of the same thing:\n"
+    "  query    kind=rope&dim=128&base=500000&layout=half\n"
+    "  JSON     {\"kind\":\"rope\",\"dim\":128,\"base\":500000,\"layout\":\"half\"}\n"
+    "  compact  rope:dim=128,base=500000,layout=half       (as spec=, or in JSON)\n"
+    "Unknown keys are errors; every default that was used is echoed.\n"
+    "\n"
+    "Positions\n"
+    "  7  0,8,24  0:128  0:128:4  -4:4  0:2:0.25  2^0:2^20    one axis\n"
+    "  0:4;0:4    grid=14x14                                  rows and columns\n"
+    "\n"
+    "Numbers are rounded once, from the exact formula, to dtype=f64, f32, f16 or bf16,\n"
+    "and printed with the fewest digits that come back. In JSON, tensors are\n"
+    "  {\"dtype\":\"f32\",\"shape\":[2,2],\"data\":[[1,2],[3,\"NaN\"]]}   or just [[1,2],[3,4]]\n"
+    "\n";
+
+static const char outro[] =
+    "\n"
+    "The suffix of the path decides, then format=, then Accept by quality.\n"
+    "\n"
+    "Errors are application/problem+json (RFC 9457), or text for Accept: text/plain;\n"
+    "they name all mistakes at once and what was probably meant.\n"
+    "\n"
+    "  curl $U/v1/encodings            parameters of every kind, as JSON Schema\n"
+    "  curl $U/v1/limits               how much may be asked for\n"
+    "  curl $U/openapi.json            all of this for machines\n";
+
+void help_write_short(struct buf *out)
+{
+    buf_puts(out, intro);
+    buf_puts(out, "  curl $U/help     explains everything\n");
+}
+
+static void append_endpoints(struct buf *out)
+{
+    buf_puts(out, "Endpoints\n");
+    for (size_t i = 0; i < api_routes_n; i++) {
+        const struct endpoint *endpoint = api_routes[i].endpoint;
+        buf_puts(out, api_routes[i].methods & METHOD_POST ? "  G, P" : "  GET");
+        text_column(out, COLUMN_PATH);
+        buf_puts(out, api_routes[i].path);
+        text_column(out, COLUMN_SUMMARY);
+        text_wrap(out, COLUMN_SUMMARY, endpoint->summary);
+        buf_putc(out, '\n');
+    }
+    buf_puts(out, "  (G, P: GET and POST; HEAD works wherever GET does)\n");
+}
+
+static void append_kinds(struct buf *out)
+{
+    buf_puts(out, "\nKinds\n  ");
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        buf_puts(out, i > 0 ? " " : "");
+        text_wrap(out, 2, pe_kind_at(i)->name);
+    }
+    buf_puts(out, "\n  /v1/encodings/rope?format=txt tells all about one of them.\n");
+}
+
+static void append_formats(struct buf *out)
+{
+    static const char *const what[FORMATS_N] = {
+        [FORMAT_JSON] = "the default: spec, parameters, tensors, readouts, links",
+        [FORMAT_CSV] = "the main tensor, index columns first",
+        [FORMAT_TXT] = "for a terminal: aligned, readouts below",
+    };
+
+    buf_puts(out, "Formats\n");
+    for (enum format format = 0; format < FORMATS_N; format++) {
+        buf_printf(out, "  .%s", format_suffix(format));
+        text_column(out, COLUMN_PATH);
+        text_wrap(out, COLUMN_PATH, what[format]);
+        buf_putc(out, '\n');
+    }
+}
+
+void help_write(struct buf *out)
+{
+    buf_puts(out, intro);
+    append_endpoints(out);
+    append_kinds(out);
+    buf_puts(out, spelling);
+    append_formats(out);
+    buf_puts(out, outro);
+}
+
+enum step help_quick(struct request *request)
+{
+    if (!service_query(request))
+        return STEP_FAILED;
+    buf_init(&request->response.body, SERVICE_BYTES_MAX);
+    help_write(&request->response.body);
+    return api_done(request, format_media_type(FORMAT_TXT));
+}
+
+const struct endpoint help_endpoint = {
+    .summary = "This help.",
+    .describes = "",
+    .cache = CACHE_PAGE,
+};

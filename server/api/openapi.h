@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* openapi.h: parts of the OpenAPI document that come from tables. */
+#ifndef API_OPENAPI_H
+#define API_OPENAPI_H
+
+#include "api.h"
+#include "tree.h"
+
+/* Members of components.parameters: kind, spec, format, and every parameter that some kind has. */
+void openapi_shared_parameters(struct tree *object);
+/* The query parameters of an endpoint: references to the shared ones, and its own keys. */
+void openapi_parameters(struct tree *array, const struct endpoint *endpoint);
+/* Members of "paths", one per path of the route table. */
+void openapi_paths(struct tree *object);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * openapi_params.c: the query parameters of the OpenAPI document. The kinds' parameters stand once
+ * in components.parameters; where kinds differ in range or default of the same name, its schema is
+ * a choice of variants, each titled with the kinds it is for.
+ */
+#include <string.h>
+
+#include "openapi.h"
+#include "schema.h"
+
+#define VARIANTS_MAX 16
+#define REF          "#/components/parameters/"
+
+/* Rows of one name that say the same, and what they belong to ("rope, rope2d"). */
+struct variant {
+    const struct pe_param *row;
+    const char *owners;
+};
+
+struct variants {
+    struct variant at[VARIANTS_MAX];
+    size_t n;
+};
+
+static bool texts_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool rows_equal(const struct pe_param *a, const struct pe_param *b)
+{
+    return a->type == b->type && a->min == b->min && a->max == b->max &&
+           a->multiple_of == b->multiple_of && a->flags == b->flags &&
+           texts_equal(a->fallback, b->fallback) && texts_equal(a->choices, b->choices) &&
+           texts_equal(a->when, b->when) && texts_equal(a->help, b->help);
+}
+
+static const struct pe_param *row_named(const struct pe_param *rows, size_t rows_n,
+                                        const char *name)
+{
+    for (size_t i = 0; i < rows_n; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static void variants_add(struct variants *variants, const struct pe_param *row, const char *owner,
+                         struct arena *arena)
+{
+    struct variant *variant = variants->at, *end = variants->at + variants->n;
+
+    while (variant < end && !rows_equal(variant->row, row))
+        variant++;
+    if (variant < end)
+        variant->owners = arena_printf(arena, "%s, %s", variant->owners, owner);
+    else if (variants->n < VARIANTS_MAX)
+        variants->at[variants->n++] = (struct variant){row, owner};
+}
+
+/* All rows of this name among kinds that act in one of these ways. */
+static void variants_collect(struct variants *variants, const char *name, unsigned acts,
+                             struct arena *arena)
+{
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        const struct pe_param *row = row_named(kind->params, kind->params_n, name);
+        if (row && (acts & 1U << kind->acts))
+            variants_add(variants, row, kind->name, arena);
+    }
+}
+
+static void add_title(struct tree *schema, const char *title)
+{
+    if (title)
+        tree_string(schema, "title", title);
+    else if (schema)
+        *schema->failed = true;
+}
+
+static void add_parameter(struct tree *parent, const char *key, const struct variants *variants)
+{
+    const struct pe_param *first = variants->at[0].row;
+    struct tree *parameter = tree_object(parent, key);
+
+    tree_string(parameter, "name", first->name);
+    tree_string(parameter, "in", "query");
+    tree_string(parameter, "description", first->help);
+    if (first->type == PE_REALS) {
+        tree_string(parameter, "style", "form");
+        tree_bool(parameter, "explode", false);
+    }
+    if (variants->n == 1) {
+        struct tree *schema = schema_param(parameter, "schema", first, SCHEMA_QUERY);
+        if (variants->at[0].owners != first->name)
+            add_title(schema, variants->at[0].owners);
+        return;
+    }
+    struct tree *any = tree_array(tree_object(parameter, "schema"), "anyOf");
+    for (size_t i = 0; i < variants->n; i++)
+        add_title(schema_param(any, NULL, variants->at[i].row, SCHEMA_QUERY),
+                  variants->at[i].owners);
+}
+
+/* Calls add(...) for each name that kinds acting in these ways have, once. */
+static void each_name(unsigned acts, struct tree *parent, const struct endpoint *endpoint,
+                      void (*add)(struct tree *parent, const char *name,
+                                  const struct endpoint *endpoint))
+{
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        for (size_t j = 0; j < kind->params_n && (acts & 1U << kind->acts); j++) {
+            const char *name = kind->params[j].name;
+            bool seen = false;
+            for (size_t k = 0; k < i && !seen; k++)
+                seen = (acts & 1U << pe_kind_at(k)->acts) &&
+                       row_named(pe_kind_at(k)->params, pe_kind_at(k)->params_n, name);
+            if (!seen)
+                add(parent, name, endpoint);
+        }
+    }
+}
+
+/* ---- components.parameters ----------------------------------------------------------------- */
+
+static void add_shared(struct tree *object, const char *name, const struct endpoint *endpoint)
+{
+    struct variants variants = {.n = 0};
+
+    (void)endpoint;
+    if (!object)
+        return;
+    variants_collect(&variants, name, ~0U, object->arena);
+    add_parameter(object, name, &variants);
+}
+
+static struct tree *add_query_parameter(struct tree *object, const char *name,
+                                        const char *description)
+{
+    struct tree *parameter = tree_object(object, name);
+
+    tree_string(parameter, "name", name);
+    tree_string(parameter, "in", "query");
+    tree_string(parameter, "description", description);
+    return parameter;
+}
+
+void openapi_shared_parameters(struct tree *object)
+{
+    struct tree *kind = add_query_parameter(
+        object, "kind", "Which encoding; its keys follow as parameters of their own.");
+    struct tree *names = tree_array(tree_object(kind, "schema"), "examples");
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        tree_string(names, NULL, pe_kind_at(i)->name);
+
+    struct tree *spec = add_query_parameter(
+        object, "spec",
+        "An encoding in compact form, instead of kind; several where the endpoint "
+        "takes several.");
+    struct tree *schema = tree_object(spec, "schema");
+    tree_string(schema, "type", "array");
+    tree_string(tree_object(schema, "items"), "$ref", "#/components/schemas/Compact");
+
+    struct tree *format =
+        add_query_parameter(object, "format",
+                            "Representation, as a suffix of the path says it: .json, .txt, .csv. "
+                            "Without either, Accept decides.");
+    schema = tree_object(format, "schema");
+    tree_string(schema, "type", "string");
+    struct tree *formats = tree_array(schema, "enum");
+    for (enum format f = 0; f < FORMATS_N; f++)
+        tree_string(formats, NULL, format_suffix(f));
+
+    each_name(~0U, object, NULL, add_shared);
+}
+
+/* ---- Parameters of one endpoint ------------------------------------------------------------ */
+
+static void add_reference(struct tree *array, const char *name)
+{
+    const char *ref = array ? arena_printf(array->arena, REF "%s", name) : NULL;
+
+    if (ref)
+        tree_string(tree_object(array, NULL), "$ref", ref);
+    else if (array)
+        *array->failed = true;
+}
+
+/* A kind's parameter; a request key of the same name is a further variant of it. */
+static void add_of_kind(struct tree *array, const char *name, const struct endpoint *endpoint)
+{
+    const struct pe_param *key = row_named(endpoint->keys, endpoint->keys_n, name);
+    struct variants variants = {.n = 0};
+
+    if (!key || !array) {
+        add_reference(array, name);
+        return;
+    }
+    variants_collect(&variants, name, endpoint->acts, array->arena);
+    variants_add(&variants, key, "other kinds", array->arena);
+    add_parameter(array, NULL, &variants);
+}
+
+static bool some_kind_has(const char *name, unsigned acts)
+{
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        if ((acts & 1U << kind->acts) && row_named(kind->params, kind->params_n, name))
+            return true;
+    }
+    return false;
+}
+
+void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
+{
+    unsigned acts = endpoint->specs_max > 0 ? endpoint->acts : 0;
+
+    if (endpoint->specs_max > 0) {
+        add_reference(array, "kind");
+        add_reference(array, "spec");
+        each_name(acts, array, endpoint, add_of_kind);
+    }
+    for (size_t i = 0; i < endpoint->keys_n; i++) {
+        const struct pe_param *key = &endpoint->keys[i];
+        struct variants one = {{{key, key->name}}, 1};
+        if (!some_kind_has(key->name, acts))
+            add_parameter(array, NULL, &one);
+    }
+    if (endpoint->formats)
+        add_reference(array, "format");
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * openapi_paths.c: the paths of the OpenAPI document from the route table: operations, bodies and
+ * answers of each endpoint.
+ */
+#include <string.h>
+
+#include "openapi.h"
+#include "schema.h"
+
+#define SCHEMA_REF "#/components/schemas/"
+
+static void add_schema_ref(struct tree *parent, const char *key, const char *ref)
+{
+    tree_string(tree_object(parent, key), "$ref", ref);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+static void add_text(struct tree *content, const char *media_type)
+{
+    tree_string(tree_object(tree_object(content, media_type), "schema"), "type", "string");
+}
+
+static void add_json(struct tree *content, const struct endpoint *endpoint)
+{
+    struct tree *json = tree_object(content, "application/json");
+
+    if (endpoint->prepare)
+        add_schema_ref(json, "schema", SCHEMA_REF "Envelope");
+    else
+        tree_string(tree_object(json, "schema"), "type", "object");
+}
+
+static void add_content(struct tree *answer, const struct endpoint *endpoint)
+{
+    struct tree *content = tree_object(answer, "content");
+
+    if (endpoint->formats & 1U << FORMAT_JSON)
+        add_json(content, endpoint);
+    if (endpoint->formats & 1U << FORMAT_CSV)
+        add_text(content, "text/csv");
+    if ((endpoint->formats & 1U << FORMAT_TXT) || !endpoint->formats)
+        add_text(content, "text/plain");
+    if (endpoint == &root_endpoint)
+        add_text(content, "text/html");
+}
+
+static void add_answers(struct tree *operation, const struct endpoint *endpoint)
+{
+    struct tree *answers = tree_object(operation, "responses");
+    struct tree *good = tree_object(answers, "200");
+    const char *description =
+        endpoint->describes[0] && operation
+            ? arena_printf(operation->arena, "The main tensor is %s.", endpoint->describes)
+            : "The answer.";
+
+    tree_string(good, "description", description ? description : "The answer.");
+    add_content(good, endpoint);
+    add_schema_ref(answers, "4XX", "#/components/responses/Problem");
+    add_schema_ref(answers, "5XX", "#/components/responses/Problem");
+}
+
+/* ---- Bodies -------------------------------------------------------------------------------- */
+
+static void add_body(struct tree *operation, const struct endpoint *endpoint)
+{
+    struct tree *body = tree_object(operation, "requestBody");
+    tree_bool(body, "required", true);
+    struct tree *json = tree_object(tree_object(body, "content"), "application/json");
+    struct tree *schema = tree_object(json, "schema");
+    tree_string(schema, "type", "object");
+    struct tree *members = tree_object(schema, "properties");
+
+    if (endpoint->specs_max > 0)
+        add_schema_ref(members, "spec", SCHEMA_REF "SpecInput");
+    if (endpoint->specs_max > 1)
+        add_schema_ref(members, "specs", SCHEMA_REF "Specs");
+    for (const char *const *name = endpoint->tensors; name && *name; name++)
+        add_schema_ref(members, *name, SCHEMA_REF "TensorInput");
+    for (size_t i = 0; i < endpoint->keys_n; i++)
+        schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_BODY);
+    tree_bool(schema, "additionalProperties", false);
+}
+
+/* ---- Paths --------------------------------------------------------------------------------- */
+
+/* "get_v1_encodings_kind" */
+static const char *operation_id(struct arena *arena, const char *method, const char *path)
+{
+    char *id = arena_printf(arena, "%s%s", method, path[1] ? path : "_root");
+    size_t len = 0;
+
+    for (const char *c = id; c && *c; c++)
+        if (*c == '/' || *c == '.')
+            id[len++] = '_';
+        else if (*c != '{' && *c != '}')
+            id[len++] = *c;
+    if (id)
+        id[len] = '\0';
+    return id;
+}
+
+static void add_operation(struct tree *item, const struct route *route, const char *method)
+{
+    const struct endpoint *endpoint = route->endpoint;
+    struct tree *operation = tree_object(item, method);
+    const char *id = item ? operation_id(item->arena, method, route->path) : NULL;
+
+    if (!id)
+        return;
+    tree_string(operation, "operationId", id);
+    tree_string(operation, "summary", endpoint->summary);
+    tree_string(tree_array(operation, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
+    if (strcmp(method, "post") == 0)
+        add_body(operation, endpoint);
+    add_answers(operation, endpoint);
+}
+
+/* The parameter in the path's last segment, "{kind}". */
+static void add_path_parameter(struct tree *parameters, const char *path)
+{
+    const char *brace = strchr(path, '{');
+    if (!brace || !parameters)
+        return;
+
+    struct tree *parameter = tree_object(parameters, NULL);
+    const char *name = arena_strndup(parameters->arena, brace + 1, strcspn(brace + 1, "}"));
+    tree_string(parameter, "name", name ? name : "");
+    tree_string(parameter, "in", "path");
+    tree_bool(parameter, "required", true);
+    tree_string(tree_object(parameter, "schema"), "type", "string");
+}
+
+static void add_route(struct tree *item, const struct route *route)
+{
+    if (route->methods & METHOD_GET)
+        add_operation(item, route, "get");
+    if (route->methods & METHOD_POST)
+        add_operation(item, route, "post");
+}
+
+void openapi_paths(struct tree *object)
+{
+    for (size_t i = 0; i < api_routes_n; i++) {
+        const struct route *route = &api_routes[i];
+        struct tree *item = tree_member(object, route->path);
+        if (!item) {
+            item = tree_object(object, route->path);
+            struct tree *parameters = tree_array(item, "parameters");
+            add_path_parameter(parameters, route->path);
+            openapi_parameters(parameters, route->endpoint);
+        }
+        add_route(item, route);
+    }
+}

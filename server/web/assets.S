@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * assets.S: files embedded in the program, declared in server/api/assets.h. Paths are from the root
+ * of the project.
+ */
+        .macro  asset name, file
+        .global asset_\name, asset_\name\()_end
+asset_\name:
+        .incbin "\file"
+asset_\name\()_end:
+        .byte   0
+        .endm
+
+        .section .rodata
+        asset   index_html, server/web/index.html
+        asset   openapi_json, proto/openapi.json
+
+        .section .note.GNU-stack, "", %progbits
