@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "dd.h"
+#include "heads.h"
 #include "kind.h"
 #include "params.h"
 #include "rows.h"
@@ -47,7 +48,7 @@ static bool check_slopes_n(struct pe_params *params, const char *name, size_t n,
     if (!heads->set || heads->number == (double)n)
         return true;
     return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, name, NULL,
-                        "%s gives %zu of the slopes of heads=%g", name, n, heads->number);
+                        "%s gives %zu of the slopes of heads=%.0f", name, n, heads->number);
 }
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
@@ -55,8 +56,6 @@ static bool check(struct pe_spec *spec, struct pe_faults *faults)
     struct pe_params *params = &spec->params;
     const struct pe_value *slope = pe__params_value(params, "slope");
     const struct pe_value *slopes = pe__params_value(params, "slopes");
-    const struct pe_value *heads = pe__params_value(params, "heads");
-    const struct pe_value *head = pe__params_value(params, "head");
     bool ok = true;
     if (slope->set && slopes->set)
         ok = pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "slope", NULL,
@@ -69,9 +68,7 @@ static bool check(struct pe_spec *spec, struct pe_faults *faults)
         ok = check_slopes_n(params, "slopes", slopes->list_n, faults);
     else if (slope->set)
         ok = check_slopes_n(params, "slope", 1, faults);
-    if (head->set && heads->set && head->number >= heads->number)
-        ok = pe_fault_add(faults, PE_INVALID_VALUE, "head", NULL,
-                          "head must be less than heads (%g), got %g", heads->number, head->number);
+    ok &= pe__heads_check(spec, faults);
     return ok;
 }
 

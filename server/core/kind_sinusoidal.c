@@ -46,10 +46,10 @@ static bool check(struct pe_spec *spec, struct pe_faults *faults)
         return true;
     if (dim->number < 4)
         return pe_fault_add(faults, PE_INVALID_VALUE, "dim", NULL,
-                            "dim must be at least 4 with spacing=endpoint, got %g", dim->number);
+                            "dim must be at least 4 with spacing=endpoint, got %.0f", dim->number);
     if ((size_t)dim->number % 2 == 1 && odd->number == ODD_SIN)
         return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "odd", "use odd=zero",
-                            "odd=sin has no frequency with spacing=endpoint and the odd dim %g",
+                            "odd=sin has no frequency with spacing=endpoint and the odd dim %.0f",
                             dim->number);
     return true;
 }

@@ -11,10 +11,8 @@
 #include "value.h"
 
 static const struct pe_kind *const kinds[] = {
-    &pe__kind_none,
-    &pe__kind_sinusoidal,
-    &pe__kind_rope,
-    &pe__kind_alibi,
+    &pe__kind_none, &pe__kind_integer, &pe__kind_binary, &pe__kind_sinusoidal, &pe__kind_learned,
+    &pe__kind_rope, &pe__kind_rope2d,  &pe__kind_alibi,  &pe__kind_t5,
 };
 
 size_t pe_kinds_n(void)

@@ -21,15 +21,17 @@ static bool convert_fraction(struct pe_params *params, unsigned multiple, struct
     bool conflict = rotary_dim->given && rotary_dim->set && rotary_dim->number != channels;
     pe__params_drop(params, "partial_rotary_factor");
     if (conflict)
-        return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "partial_rotary_factor", NULL,
-                            "partial_rotary_factor of dim %g gives rotary_dim %g, but rotary_dim "
-                            "is given as %g",
-                            dim->number, channels, rotary_dim->number);
+        return pe_fault_add(
+            faults, PE_CONFLICTING_PARAMETERS, "partial_rotary_factor", NULL,
+            "partial_rotary_factor of dim %.0f gives rotary_dim %.0f, but rotary_dim "
+            "is given as %.0f",
+            dim->number, channels, rotary_dim->number);
     if (channels < multiple || fmod(channels, multiple) != 0)
-        return pe_fault_add(faults, PE_INVALID_VALUE, "partial_rotary_factor", NULL,
-                            "partial_rotary_factor of dim %g gives rotary_dim %g, which must be a "
-                            "positive multiple of %u",
-                            dim->number, channels, multiple);
+        return pe_fault_add(
+            faults, PE_INVALID_VALUE, "partial_rotary_factor", NULL,
+            "partial_rotary_factor of dim %.0f gives rotary_dim %.0f, which must be a "
+            "positive multiple of %u",
+            dim->number, channels, multiple);
     pe__params_derive(params, "rotary_dim", channels);
     return true;
 }
@@ -43,7 +45,7 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, struct pe_faults 
     const struct pe_value *direction = pe__params_value(params, "direction");
     if (dim->set && rotary_dim->set && rotary_dim->number > dim->number)
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "rotary_dim", NULL,
-                          "rotary_dim must be at most dim (%g), got %g", dim->number,
+                          "rotary_dim must be at most dim (%.0f), got %.0f", dim->number,
                           rotary_dim->number);
     if (direction->set && direction->number == 0)
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "direction", NULL,

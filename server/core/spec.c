@@ -111,7 +111,8 @@ static bool set_pair(struct pe_spec *spec, struct pe__span pair, struct pe_fault
     if (!text.text)
         return pe_fault_add(faults, PE_INVALID_VALUE, "spec", "write kind:key=value,key=value",
                             "\"%s\" in the spec has no =", pe__show_text(pair, shown));
-    if (pe__span_equal(name, pe__span_of("table")))
+    bool has_table = pe__params_value(&spec->params, "table_seed");
+    if (has_table && pe__span_equal(name, pe__span_of("table")))
         return pe_fault_add(faults, PE_UNKNOWN_PARAMETER, "table",
                             "post the table's numbers as the member \"table\" of the body",
                             "a spec text cannot hold a posted table, only its digest");

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * lookup.c: posted or seeded tables of learned values. A seeded element is the exact product of a
+ * normally distributed double and table_std.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "dd.h"
+#include "lookup.h"
+#include "params.h"
+
+#define STREAM      "table"
+#define PRODUCT_MIN 0x1p-900 /* below, the low part of a product may underflow */
+
+static bool agree_size(struct pe_spec *spec, const char *name, size_t size)
+{
+    struct pe_value *value = pe__params_value(&spec->params, name);
+    if (!value->given)
+        pe__params_derive(&spec->params, name, (double)size);
+    return !value->set || value->number == (double)size;
+}
+
+static bool drop_seed(struct pe_spec *spec, const char *name, struct pe_faults *faults)
+{
+    bool given = pe__params_value(&spec->params, name)->given;
+    pe__params_drop(&spec->params, name);
+    if (!given)
+        return true;
+    return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, name, NULL,
+                        "%s and a posted table are both given", name);
+}
+
+bool pe__lookup_check(struct pe_spec *spec, const char *rows, const char *cols,
+                      struct pe_faults *faults)
+{
+    if (!spec->table)
+        return true;
+    bool ok = drop_seed(spec, "table_seed", faults);
+    ok &= drop_seed(spec, "table_std", faults);
+    bool agree = agree_size(spec, rows, spec->table_rows);
+    agree &= agree_size(spec, cols, spec->table_cols);
+    if (agree)
+        return ok;
+    return pe_fault_add(faults, PE_SHAPE_MISMATCH, "table", NULL,
+                        "table must be [%s, %s] = [%.0f, %.0f], got [%zu, %zu]", rows, cols,
+                        pe_spec_number(spec, rows), pe_spec_number(spec, cols), spec->table_rows,
+                        spec->table_cols);
+}
+
+static void fill_normal(const struct pe_spec *spec, size_t first, size_t n, double *out)
+{
+    uint64_t seed = (uint64_t)pe_spec_number(spec, "table_seed");
+    pe_fill_random(seed, STREAM, PE_CONTENT_NORMAL, 1, first, n, PE_F64, out);
+}
+
+double pe__lookup_eps(const struct pe_spec *spec, double hi)
+{
+    return !spec->table && hi != 0 && fabs(hi) < PRODUCT_MIN ? INFINITY : 0;
+}
+
+double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi, double *lo)
+{
+    if (spec->table) {
+        memcpy(hi, spec->table + first, n * sizeof *hi);
+        memset(lo, 0, n * sizeof *lo);
+        return 0;
+    }
+    double eps = 0;
+    double std = pe_spec_number(spec, "table_std");
+    fill_normal(spec, first, n, hi);
+    for (size_t i = 0; i < n; i++) {
+        struct pe__dd value = pe__two_prod(hi[i], std);
+        hi[i] = value.hi;
+        lo[i] = value.lo;
+        eps = fmax(eps, pe__lookup_eps(spec, value.hi));
+    }
+    return eps;
+}
+
+void pe__lookup_exact(const struct pe_spec *spec, size_t i, mpfr_t y)
+{
+    double value;
+    if (spec->table) {
+        mpfr_set_d(y, spec->table[i], MPFR_RNDN);
+        return;
+    }
+    fill_normal(spec, i, 1, &value);
+    mpfr_set_d(y, value, MPFR_RNDN);
+    mpfr_mul_d(y, y, pe_spec_number(spec, "table_std"), MPFR_RNDN);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * lookup.h: the table that kinds with learned values look them up in: the caller's own, or normally
+ * distributed numbers from table_seed and table_std (stream "table", row-major).
+ */
+#ifndef PE_CORE_LOOKUP_H
+#define PE_CORE_LOOKUP_H
+
+#include <mpfr.h>
+
+#include "posenc.h"
+
+/* Rules for a kind whose table is [rows, cols], both names of parameters: a posted table gives the
+ * one or the other where it is not given, else must agree; and excludes table_seed, table_std. */
+bool pe__lookup_check(struct pe_spec *spec, const char *rows, const char *cols,
+                      struct pe_faults *faults);
+/* Elements [first, first + n) as hi + lo; returns the error bound (0: exact). */
+double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi, double *lo);
+void pe__lookup_exact(const struct pe_spec *spec, size_t i, mpfr_t y);
+/* Error bound of one element, by its value (pe__lookup's is the largest of the n). */
+double pe__lookup_eps(const struct pe_spec *spec, double hi);
+
+#endif
