@@ -13,7 +13,7 @@
 static const struct row {
     const char *type, *name, *labels, *help;
 } rows[] = {
-#define METRIC(id, type, name, labels, help) {#type, name, labels, help},
+#define METRIC(id, type, name, labels, help) {#type, "posenc_" name, labels, help},
 #include "metrics.def"
 #undef METRIC
 };
@@ -62,23 +62,22 @@ void metric_problem(enum err_code code)
 
 static void print_head(struct buf *out, const char *name, const char *type, const char *help)
 {
-    buf_printf(out, "# HELP posenc_%s %s\n# TYPE posenc_%s %s\n", name, help, name, type);
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void print_histogram(struct buf *out)
 {
-    static const char name[] = "request_duration_seconds";
+    static const char name[] = "posenc_request_duration_seconds";
     print_head(out, name, "histogram", "Time from the complete head to the end of the answer");
     uint64_t count = 0;
     for (size_t i = 0; i <= BOUNDS_N; i++) {
         count += atomic_load_explicit(&buckets[i], memory_order_relaxed);
-        buf_printf(out, "posenc_%s_bucket{le=\"%s\"} %" PRIu64 "\n", name,
+        buf_printf(out, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name,
                    i < BOUNDS_N ? bounds[i].seconds : "+Inf", count);
     }
     uint64_t sum = atomic_load_explicit(&duration_sum_ns, memory_order_relaxed);
-    buf_printf(out, "posenc_%s_sum %" PRIu64 ".%09" PRIu64 "\n", name, sum / 1000000000,
-               sum % 1000000000);
-    buf_printf(out, "posenc_%s_count %" PRIu64 "\n", name, count);
+    buf_printf(out, "%s_sum %" PRIu64 ".%09" PRIu64 "\n", name, sum / 1000000000, sum % 1000000000);
+    buf_printf(out, "%s_count %" PRIu64 "\n", name, count);
 }
 
 void metrics_print(struct buf *out)
@@ -90,14 +89,14 @@ void metrics_print(struct buf *out)
             print_head(out, row->name, row->type, row->help);
         family = row->name;
         bool labelled = row->labels[0] != '\0';
-        buf_printf(out, "posenc_%s%s%s%s %" PRId64 "\n", row->name, labelled ? "{" : "",
-                   row->labels, labelled ? "}" : "", metric_get(i));
+        buf_printf(out, "%s%s%s%s %" PRId64 "\n", row->name, labelled ? "{" : "", row->labels,
+                   labelled ? "}" : "", metric_get(i));
     }
     print_histogram(out);
 }
 
 void metrics_print_build(struct buf *out, const char *version, const char *kernels)
 {
-    print_head(out, "build_info", "gauge", "Always 1; the labels say what runs");
+    print_head(out, "posenc_build_info", "gauge", "Always 1; the labels say what runs");
     buf_printf(out, "posenc_build_info{version=\"%s\",kernels=\"%s\"} 1\n", version, kernels);
 }
