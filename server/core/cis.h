@@ -29,7 +29,8 @@ struct pe__planes {
     _Alignas(64) double sin_lo[PE__BLOCK];
 };
 
-/* Frequency k of a set, in radians per position, to the precision of w (error <= 4 ulp of w). */
+/* Frequency k of a set, in radians per position, to the precision of w (error <= 4 ulp of w);
+ * below 2^64 in size. */
 typedef void pe__frequency_fn(const void *context, size_t k, mpfr_t w);
 
 /* Digit groups that occur in a set of positions: bit g stands for digits of weight 64^(g - 11), so
@@ -54,19 +55,20 @@ uint32_t pe__cis_groups(const struct pe__cis *cis);
  * per block. */
 struct pe__walk {
     bool valid;
-    unsigned __int128 high; /* the digits the prefix stands for */
-    double eps;
+    unsigned __int128 high; /* the digits the prefix stands for; 0: 1, and no planes */
     struct pe__planes prefix;
 };
 
 /* cis(position * w_k) for k in [first, first + n), n <= PE__BLOCK, into out. Negative positions
- * give the conjugate. Returns a bound on |value - (hi + lo)| of every component; 0 when exact
- * (position 0). A position outside the tables' groups takes the slow path. */
+ * give the conjugate. Returns a bound on |value - (hi + lo)| of every component, 2^-101.8 for each
+ * bit that is set in the position; 0 when exact (position 0). A position outside the tables' groups
+ * takes the slow path. */
 double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__pos position,
                    size_t first, size_t n, struct pe__planes *out);
 
 /* cos and sin of position * w_k by MPFR to the precision of c and s (relative error <= 2^(4 -
- * precision) each). Either may be NULL. */
+ * precision) each); one that is 2^-4096 beside its angle counts as an exact zero, +0. One of them
+ * may be NULL. */
 void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k, mpfr_ptr c,
                    mpfr_ptr s);
 

@@ -32,7 +32,8 @@ struct pe__kernels {
     const char *name;
 
     /* out = a * b, complex double-double, n lanes; out may be a or b. */
-    void (*cis_mul)(size_t n, struct pe__cdd_in a, struct pe__cdd_in b, struct pe__cdd out);
+    void (*cis_mul)(size_t n, const struct pe__cdd_in *a, const struct pe__cdd_in *b,
+                    const struct pe__cdd *out);
 
     /* pe__round_row for one floating dtype. */
     size_t (*round_row[PE_I64])(size_t n, const double *hi, const double *lo, double eps, void *out,

@@ -39,13 +39,17 @@ KERNEL_INLINE void cis_mul_lanes(struct pe__cdd_in a, struct pe__cdd_in b, struc
     vec_store(out.sin_lo + i, lo, n);
 }
 
-static void cis_mul(size_t n, struct pe__cdd_in a, struct pe__cdd_in b, struct pe__cdd out)
+static void cis_mul(size_t n, const struct pe__cdd_in *a, const struct pe__cdd_in *b,
+                    const struct pe__cdd *out)
 {
+    struct pe__cdd_in x = *a; /* no store through out can change these */
+    struct pe__cdd_in y = *b;
+    struct pe__cdd z = *out;
     size_t i = 0;
     for (; i + KERNEL_LANES <= n; i += KERNEL_LANES)
-        cis_mul_lanes(a, b, out, i, KERNEL_LANES);
+        cis_mul_lanes(x, y, z, i, KERNEL_LANES);
     if (i < n)
-        cis_mul_lanes(a, b, out, i, n - i);
+        cis_mul_lanes(x, y, z, i, n - i);
 }
 
 /*
