@@ -43,9 +43,10 @@ struct pe__kernels {
     void (*rotate[PE_I64])(const struct pe__rotation *job, const double *c, const double *s);
 
     /* f64: the same with double-double c and s off by at most eps (absolute), rounded to nearest
-     * with the rounding test; returns how many pairs are doubtful, their numbers in bad. A pair
-     * with a non-finite member is done in plain double and is never doubtful; one outside 2^+-900
-     * always is. Doubtful pairs are not written (so that in-place works). */
+     * with the rounding test; returns how many pairs are doubtful, their numbers in bad (room for
+     * n). A pair of zeros or with a NaN or infinity is done in plain double and never doubtful;
+     * one whose larger member is outside 2^+-900 always is. Doubtful pairs are not written (so
+     * that in-place works). NaN results of all dtypes are the one NaN of dtype.h. */
     size_t (*rotate_f64)(const struct pe__rotation *job, const struct pe__planes *cs, double eps,
                          uint16_t *bad);
 };
