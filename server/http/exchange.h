@@ -23,11 +23,14 @@ struct http_service {
     uv_loop_t loop;
     uv_poll_t poll;   /* libmicrohttpd's epoll descriptor */
     uv_timer_t timer; /* libmicrohttpd's time-outs */
-    uv_timer_t drain_timer;
+    uv_idle_t idle;   /* libmicrohttpd has more to do at once */
+    uv_timer_t drain_timer, sweep_timer;
     uv_signal_t signals[2];
     struct MHD_Daemon *daemon;
     struct worker_pool pool;
     struct linger_list lingering;
+    unsigned turns;             /* since libmicrohttpd last had something to say of a request */
+    struct http_exchange *open; /* list of all exchanges */
     unsigned connections, exchanges; /* open */
     int listen_fd;                   /* -1 once quiesced */
     bool draining;
@@ -49,6 +52,7 @@ struct http_exchange {
     struct request request;
     struct http_service *service;
     struct MHD_Connection *connection;
+    struct http_exchange *next, **link; /* of the service's list; link: what points here */
     struct worker_job job;
     enum phase phase;
     enum step step; /* of the last handler step */

@@ -232,7 +232,7 @@ static bool framing_check(const struct head *head, struct framing *framing, stru
         return true;
     if (strcmp(head->version, "HTTP/1.0") == 0)
         return err_add(err, ERR_bad_request, NULL, NULL, "HTTP/1.0 has no Transfer-Encoding");
-    if (codings > 1 || !value_is(coding, "chunked"))
+    if (codings > 1 || coding->value_len != strlen("chunked") || !value_is(coding, "chunked"))
         return err_add(err, codings > 1 ? ERR_bad_request : ERR_not_implemented, NULL, NULL,
                        "header field Transfer-Encoding is not just \"chunked\"");
     framing->chunked = true;

@@ -26,7 +26,10 @@
  * parameters. */
 #define CONNECTION_BYTES ((size_t)64 << 10)
 /* Silent connections are closed after so long: a net below the deadlines. */
-#define IDLE_S 30u
+#define IDLE_S 15u
+/* Turns of the loop without a word to us, after which libmicrohttpd does not get the next at once.
+ */
+#define IDLE_TURNS_MAX 1000u
 /* Connections beyond the limit that are let in to be told so; each for a short time. */
 #define SURPLUS_CONNECTIONS 64u
 #define SURPLUS_S           2u
@@ -46,6 +49,11 @@ static void on_timer(uv_timer_t *timer)
     service_drive(timer->data);
 }
 
+static void on_idle(uv_idle_t *idle)
+{
+    service_drive(idle->data);
+}
+
 static void on_epoll(uv_poll_t *poll, int status, int events)
 {
     (void)status;
@@ -53,12 +61,23 @@ static void on_epoll(uv_poll_t *poll, int status, int events)
     service_drive(poll->data);
 }
 
+/* A time-out of 0 is an idle handle, not a timer: libuv before 1.48 never leaves its timers while
+ * one starts itself again for now. And libmicrohttpd 0.9 says 0 for ever about a connection whose
+ * buffer one endless chunk extension has filled: when nothing has happened for many turns, wait. */
 void service_drive(struct http_service *service)
 {
-    unsigned long long timeout_ms;
+    unsigned long long timeout_ms = UINT64_MAX;
 
+    service->turns++;
     MHD_run(service->daemon);
-    if (MHD_get_timeout(service->daemon, &timeout_ms) == MHD_YES)
+    MHD_get_timeout(service->daemon, &timeout_ms);
+    if (timeout_ms == 0 && service->turns > IDLE_TURNS_MAX)
+        timeout_ms = 1;
+    if (timeout_ms == 0)
+        uv_idle_start(&service->idle, on_idle);
+    else
+        uv_idle_stop(&service->idle);
+    if (timeout_ms > 0 && timeout_ms < UINT64_MAX)
         uv_timer_start(&service->timer, on_timer, timeout_ms, 0);
     else
         uv_timer_stop(&service->timer);
@@ -200,7 +219,10 @@ static void loop_prepare(struct http_service *service)
 
     uv_timer_init(&service->loop, &service->timer);
     uv_timer_init(&service->loop, &service->drain_timer);
-    service->timer.data = service->drain_timer.data = service;
+    uv_timer_init(&service->loop, &service->sweep_timer);
+    service->sweep_timer.data = service;
+    uv_idle_init(&service->loop, &service->idle);
+    service->timer.data = service->drain_timer.data = service->idle.data = service;
     for (size_t i = 0; i < 2; i++) {
         uv_signal_init(&service->loop, &service->signals[i]);
         service->signals[i].data = service;

@@ -18,6 +18,7 @@
 #include "metrics.h"
 #include "response.h"
 #include "router.h"
+#include "sweep.h"
 #include "target.h"
 
 #define RESPONSE_BYTES_MAX ((size_t)1 << 30)
@@ -69,7 +70,8 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
     exchange->service->hooks.finish(request);
     if (response->body.failed)
         return MHD_NO;
-    exchange->answer_bytes = response->blob ? response->blob->len : response->body.len;
+    if (request->method != METHOD_HEAD)
+        exchange->answer_bytes = response->blob ? response->blob->len : response->body.len;
     struct MHD_Response *answer =
         response_build(request, exchange->closing || exchange->service->draining);
     if (!answer)
@@ -339,7 +341,8 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
         free(exchange);
         return NULL;
     }
-    service->exchanges++;
+    service->turns = 0;
+    sweep_add(exchange);
     metric_add(METRIC_requests_active, 1);
     return exchange;
 }
@@ -348,10 +351,11 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection, cons
                               const char *method, const char *version, const char *data,
                               size_t *data_len, void **context)
 {
+    struct http_service *service = cls;
     struct http_exchange *exchange = *context;
-    (void)cls;
     (void)connection;
 
+    service->turns = 0;
     if (!exchange)
         return MHD_NO;
     if (exchange->phase == PHASE_HEAD)
@@ -431,7 +435,8 @@ void exchange_end(void *cls, struct MHD_Connection *connection, void **context,
     metric_add(METRIC_request_bytes, (int64_t)exchange->request.body_len);
     metric_add(METRIC_response_bytes, (int64_t)exchange->answer_bytes);
     metric_add(METRIC_requests_active, -1);
-    service->exchanges--;
+    service->turns = 0;
+    sweep_remove(exchange);
     exchange_free(exchange);
     *context = NULL;
 }
