@@ -45,6 +45,25 @@ static bool read_body(struct job *job)
                    "the body must be a JSON object with members such as \"spec\"");
 }
 
+/* ---- Places -------------------------------------------------------------------------------- */
+
+const char *field_pointer(struct arena *arena, const char *prefix, const char *key)
+{
+    size_t len = strlen(prefix);
+    char *pointer = arena_alloc(arena, len + 2 * strlen(key) + 1);
+    if (!pointer)
+        return NULL;
+    memcpy(pointer, prefix, len);
+    for (; *key; key++) {
+        bool escape = *key == '~' || *key == '/';
+        if (escape)
+            pointer[len++] = '~';
+        pointer[len++] = escape ? (*key == '~' ? '0' : '1') : *key;
+    }
+    pointer[len] = '\0';
+    return pointer;
+}
+
 /* ---- One key ------------------------------------------------------------------------------- */
 
 /* A list of numbers for a parameter that takes one. */
