@@ -250,3 +250,22 @@ Test(sums, not_finite_as_ieee_says)
                       norm);
     }
 }
+
+Test(sums, mean_of_doubles)
+{
+    double ones[N_MAX];
+    double a[N_MAX];
+    for (size_t i = 0; i < N_MAX; i++)
+        ones[i] = 1;
+    for (size_t n = 1; n <= N_MAX; n += 7) {
+        fill(a, n, n, -30, 30);
+        mpfr_t sum;
+        mpfr_init2(sum, 5000);
+        cr_assert_eq(sum_by_mpfr(PE_F64, a, ones, n, sum), 0);
+        mpfr_div_ui(sum, sum, n, MPFR_RNDN);
+        double expected = mpfr_get_d(sum, MPFR_RNDN);
+        mpfr_clear(sum);
+        cr_expect(same_bits(pe_mean(a, n), expected), "n %zu: %a, not %a", n, pe_mean(a, n),
+                  expected);
+    }
+}
