@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* catalogue_txt.c: the catalogue of encodings for a terminal, from the core's table of kinds. */
-#include <string.h>
+#include <math.h>
+#include <stdio.h>
 
 #include "catalogue.h"
 #include "schema.h"
@@ -33,7 +34,9 @@ static void append_paragraph(struct buf *out, size_t indent, const char *text)
 
 static void append_number(struct buf *out, double number)
 {
-    if (buf_reserve(out, PE_TEXT_MAX))
+    if (fabs(number) == PE_POSITION_MAX)
+        buf_puts(out, number < 0 ? "-2^53" : "2^53");
+    else if (buf_reserve(out, PE_TEXT_MAX))
         out->len += pe_text_print(PE_F64, &number, 0, out->data + out->len);
 }
 
@@ -42,8 +45,10 @@ static void append_range(struct buf *out, const struct pe_param *row)
 {
     buf_puts(out, row->flags & PE_OPEN_MIN ? "above " : "");
     append_number(out, row->min);
-    buf_puts(out, row->flags & PE_OPEN_MIN ? ", up to " : " to ");
-    append_number(out, row->max);
+    if (row->max > row->min) {
+        buf_puts(out, row->flags & PE_OPEN_MIN ? ", up to " : " to ");
+        append_number(out, row->max);
+    }
     if (row->multiple_of > 1)
         buf_printf(out, ", a multiple of %u", row->multiple_of);
 }
@@ -125,8 +130,8 @@ void catalogue_write_kind(struct buf *out, const struct pe_kind *kind)
         buf_printf(out, "  curl \"$U%s\"\n", *example);
     buf_puts(out, "\nReferences\n");
     for (const struct pe_reference *row = kind->references; row->title; row++) {
-        buf_puts(out, "  ");
-        text_wrap(out, 4, row->title);
-        buf_printf(out, ", %d, %s\n", row->year, row->id);
+        char line[320];
+        snprintf(line, sizeof line, "%s, %d, %s", row->title, row->year, row->id);
+        append_paragraph(out, 2, line);
     }
 }

@@ -3,7 +3,6 @@
  * faults.c: what the core found wrong, as errors of the request: the status becomes a code, the
  * parameter a place in the query or the body.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "api.h"
@@ -31,8 +30,9 @@ static enum err_code code_of(enum pe_status status)
 /* prefix + param; in a pointer ~ and / of the name are escaped (RFC 6901). */
 static void make_place(char *out, size_t size, const char *prefix, const char *param)
 {
-    size_t len = (size_t)snprintf(out, size, "%s", prefix);
+    size_t len = strnlen(prefix, size - 1);
 
+    memcpy(out, prefix, len);
     for (const char *c = param; *c && len + 2 < size; c++) {
         bool escape = prefix[0] && (*c == '~' || *c == '/');
         if (escape)

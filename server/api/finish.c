@@ -45,7 +45,7 @@ void api_finish(struct request *request)
     if (failed)
         problem_answer(request);
     if (failed && request->response.status == 503 && request->err.retry_after_s == 0)
-        request->err.retry_after_s = 1;
+        response_header(request, "Retry-After", "1");
     if (request->method == METHOD_OPTIONS)
         return;
     response_header(request, "Cache-Control", cache_text(request, endpoint));

@@ -62,8 +62,8 @@ const char *format_suffix(enum format format)
     return known_row(format)->suffix;
 }
 
-/* "json, txt and csv" */
-static void list_offered(unsigned formats, char *out, size_t size)
+/* "json, txt and csv", or with "or" */
+static void list_offered(unsigned formats, const char *word, char *out, size_t size)
 {
     size_t len = 0;
     unsigned left = formats;
@@ -73,7 +73,7 @@ static void list_offered(unsigned formats, char *out, size_t size)
         if (!is_offered(formats, &known[i]))
             continue;
         left &= ~(1U << known[i].format);
-        const char *joint = len == 0 ? "" : left ? ", " : " and ";
+        const char *joint = len == 0 ? "" : left ? ", " : word;
         len += (size_t)snprintf(out + len, size - len, "%s%s", joint, known[i].suffix);
     }
 }
@@ -82,7 +82,7 @@ static bool refuse(struct request *request, unsigned formats, const char *where,
 {
     char offered[64];
 
-    list_offered(formats, offered, sizeof offered);
+    list_offered(formats, " and ", offered, sizeof offered);
     return err_add(&request->err, ERR_not_acceptable, where, NULL,
                    "%.60s is not offered here, but %s", asked, offered);
 }
@@ -99,7 +99,7 @@ static bool refuse_name(struct request *request, unsigned formats, const char *a
     near = pe_nearest_name(asked, names, n);
     if (near)
         snprintf(hint, sizeof hint, "did you mean \"%s\"?", near);
-    list_offered(formats, offered, sizeof offered);
+    list_offered(formats, " or ", offered, sizeof offered);
     return err_add(&request->err, ERR_invalid_value, "format", hint,
                    "format must be %s, got \"%.60s\"", offered, asked);
 }

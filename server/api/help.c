@@ -34,8 +34,8 @@ static const char spelling[] =
     "  7  0,8,24  0:128  0:128:4  -4:4  0:2:0.25  2^0:2^20    one axis\n"
     "  0:4;0:4    grid=14x14                                  rows and columns\n"
     "\n"
-    "Numbers are rounded once, from the exact formula, to dtype=f64, f32, f16 or bf16,\n"
-    "and printed with the fewest digits that come back. In JSON, tensors are\n"
+    "Numbers are the exact value of the formula, rounded once to dtype=f64, f32, f16\n"
+    "or bf16, and printed with the fewest digits that come back. Tensors in JSON are\n"
     "  {\"dtype\":\"f32\",\"shape\":[2,2],\"data\":[[1,2],[3,\"NaN\"]]}   or just [[1,2],[3,4]]\n"
     "\n";
 

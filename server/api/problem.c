@@ -107,10 +107,20 @@ static void append_places(struct buf *out, const struct err *err)
     buf_putc(out, '.');
 }
 
+/* A detail has no full stop, but may end with a question. */
+static void append_one(struct buf *out, const char *detail)
+{
+    size_t len = strlen(detail);
+
+    buf_puts(out, detail);
+    if (len > 0 && !strchr(".?!", detail[len - 1]))
+        buf_putc(out, '.');
+}
+
 static void append_sentence(struct buf *out, const struct err *err)
 {
     if (err->n == 1)
-        buf_printf(out, "%s.", err->item[0].detail);
+        append_one(out, err->item[0].detail);
     else if (all_unknown_alike(err))
         append_unknown(out, err);
     else
