@@ -67,12 +67,6 @@ double pe_load(enum pe_dtype dtype, const void *array, size_t i)
     }
 }
 
-void pe__load_row(enum pe_dtype dtype, const void *array, size_t first, size_t n, double *out)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = pe_load(dtype, array, first + i);
-}
-
 /* The nearest integer, the nearest end of the range beyond it, 0 for NaN. */
 static int64_t i64_from_f64(double value)
 {
@@ -102,4 +96,41 @@ void pe_store(enum pe_dtype dtype, void *array, size_t i, double value)
     default:
         ((double *)array)[i] = value == value ? value : __builtin_nan("");
     }
+}
+
+/* The switch outside of the loop, so that each loop is one conversion and vectorises. */
+void pe__load_row(enum pe_dtype dtype, const void *array, size_t first, size_t n, double *out)
+{
+#define LOAD(tag)                                                                                  \
+    case tag:                                                                                      \
+        for (size_t i = 0; i < n; i++)                                                             \
+            out[i] = pe_load(tag, array, first + i);                                               \
+        break
+    switch (dtype) {
+        LOAD(PE_F64);
+        LOAD(PE_F32);
+        LOAD(PE_F16);
+        LOAD(PE_BF16);
+    default:
+        LOAD(PE_I64);
+    }
+#undef LOAD
+}
+
+void pe__store_row(enum pe_dtype dtype, void *array, size_t first, size_t n, const double *values)
+{
+#define STORE(tag)                                                                                 \
+    case tag:                                                                                      \
+        for (size_t i = 0; i < n; i++)                                                             \
+            pe_store(tag, array, first + i, values[i]);                                            \
+        break
+    switch (dtype) {
+        STORE(PE_F64);
+        STORE(PE_F32);
+        STORE(PE_F16);
+        STORE(PE_BF16);
+    default:
+        STORE(PE_I64);
+    }
+#undef STORE
 }

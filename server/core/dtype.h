@@ -87,5 +87,7 @@ static inline double pe__bf16_to_f64(uint16_t h)
 
 /* Elements [first, first + n) of an array as doubles, as pe_load does. */
 void pe__load_row(enum pe_dtype dtype, const void *array, size_t first, size_t n, double *out);
+/* The same for pe_store. */
+void pe__store_row(enum pe_dtype dtype, void *array, size_t first, size_t n, const double *values);
 
 #endif

@@ -47,7 +47,7 @@ struct pe__kernels {
      * n). A pair of zeros or with a NaN or infinity is done in plain double and never doubtful;
      * one whose larger member is outside 2^+-900 always is. Doubtful pairs are not written (so
      * that in-place works). NaN results of all dtypes are the one NaN of dtype.h. */
-    size_t (*rotate_f64)(const struct pe__rotation *job, const struct pe__planes *cs, double eps,
+    size_t (*rotate_f64)(const struct pe__rotation *job, struct pe__cdd_in cs, double eps,
                          uint16_t *bad);
 };
 

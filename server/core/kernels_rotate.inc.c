@@ -25,8 +25,7 @@ static inline vec_u32 vec_select(vec_u32 mask, vec_u32 yes, vec_u32 no)
     return (mask & yes) | (~mask & no);
 }
 
-/* ---- f32: bits of n <= KERNEL_LANES elements ---------------------------------------------------
- */
+/* ---- f32: bits of n <= KERNEL_LANES elements --------------------------------------------- */
 
 static inline void load_f32(const struct pe__rotation *job, size_t step, size_t i, size_t n,
                             vec_u32 *a, vec_u32 *b)
@@ -67,8 +66,7 @@ static inline vec_u32 narrow_f32(vec y)
     return vec_select((vec_u32)(x == x), (vec_u32)x, (vec_u32){0} + 0x7fc00000);
 }
 
-/* ---- f16, bf16: bits of n <= KERNEL_LANES elements, in lanes of 32 bits ------------------------
- */
+/* ---- f16, bf16: bits of n <= KERNEL_LANES elements, in lanes of 32 bits ------------------ */
 
 static inline void load_16_bits(const struct pe__rotation *job, size_t step, size_t i, size_t n,
                                 vec_u32 *a, vec_u32 *b)
@@ -179,8 +177,7 @@ static inline vec_u32 narrow_f16(vec y)
 
 #endif
 
-/* ---- f32, f16, bf16: plain double arithmetic, rounded once -------------------------------------
- */
+/* ---- f32, f16, bf16: plain double arithmetic, rounded once ------------------------------- */
 
 #define DEFINE_ROTATE(name, load, store)                                                           \
     ALWAYS_INLINE void rotate_vec_##name(const struct pe__rotation *job, size_t step, size_t i,    \
@@ -217,8 +214,7 @@ DEFINE_ROTATE(f32, load_f32, store_f32)
 DEFINE_ROTATE(f16, load_16_bits, store_16_bits)
 DEFINE_ROTATE(bf16, load_16_bits, store_16_bits)
 
-/* ---- f64: double-double products, rounded once with the rounding test --------------------------
- */
+/* ---- f64: double-double products, rounded once with the rounding test -------------------- */
 
 /* Shuffles between two vectors of first and second members and the same 2 KERNEL_LANES elements
  * as they lie in memory, interleaved. */
@@ -293,7 +289,7 @@ static inline vec dot_of_two(vec x, vec c, vec c_lo, vec y, vec s, vec s_lo, vec
 
 /* A vector in which not all lanes are sure: stores those that are and those that plain double
  * arithmetic decides (zeros, NaN, infinities), appends the others to bad. */
-static size_t store_each_f64(const struct pe__rotation *job, const struct pe__planes *cs, size_t i,
+static size_t store_each_f64(const struct pe__rotation *job, struct pe__cdd_in cs, size_t i,
                              size_t n, const vec y[2], vec_bits sure, uint16_t *bad)
 {
     size_t bad_n = 0;
@@ -309,8 +305,8 @@ static size_t store_each_f64(const struct pe__rotation *job, const struct pe__pl
                 bad[bad_n++] = (uint16_t)(i + j);
                 continue;
             }
-            ya = a * cs->cos_hi[i + j] - b * cs->sin_hi[i + j];
-            yb = a * cs->sin_hi[i + j] + b * cs->cos_hi[i + j];
+            ya = a * cs.cos_hi[i + j] - b * cs.sin_hi[i + j];
+            yb = a * cs.sin_hi[i + j] + b * cs.cos_hi[i + j];
             ya = ya == ya ? ya : __builtin_nan("");
             yb = yb == yb ? yb : __builtin_nan("");
         }
@@ -329,14 +325,14 @@ static inline bool all_lanes(vec_bits mask)
 }
 
 ALWAYS_INLINE size_t rotate_vec_f64(const struct pe__rotation *job, size_t step, size_t i, size_t n,
-                                    const struct pe__planes *cs, double eps, uint16_t *bad)
+                                    struct pe__cdd_in cs, double eps, uint16_t *bad)
 {
     vec a, b;
     load_f64(job, step, i, n, &a, &b);
-    vec c = vec_load(cs->cos_hi + i, n);
-    vec s = vec_load(cs->sin_hi + i, n);
-    vec c_lo = vec_load(cs->cos_lo + i, n);
-    vec s_lo = vec_load(cs->sin_lo + i, n);
+    vec c = vec_load(cs.cos_hi + i, n);
+    vec s = vec_load(cs.sin_hi + i, n);
+    vec c_lo = vec_load(cs.cos_lo + i, n);
+    vec s_lo = vec_load(cs.sin_lo + i, n);
 
     vec size = (vec)((vec_bits)a & INT64_MAX) + (vec)((vec_bits)b & INT64_MAX);
     vec_bits sure = (vec_bits)(size >= 0x1p-900) & (vec_bits)(size <= 0x1p900);
@@ -350,7 +346,7 @@ ALWAYS_INLINE size_t rotate_vec_f64(const struct pe__rotation *job, size_t step,
 }
 
 static inline size_t rotate_row_f64(const struct pe__rotation *job, size_t step,
-                                    const struct pe__planes *cs, double eps, uint16_t *bad)
+                                    struct pe__cdd_in cs, double eps, uint16_t *bad)
 {
     size_t bad_n = 0;
     size_t i = 0;
@@ -361,7 +357,7 @@ static inline size_t rotate_row_f64(const struct pe__rotation *job, size_t step,
     return bad_n;
 }
 
-static size_t rotate_f64(const struct pe__rotation *job, const struct pe__planes *cs, double eps,
+static size_t rotate_f64(const struct pe__rotation *job, struct pe__cdd_in cs, double eps,
                          uint16_t *bad)
 {
     return job->step == 1 ? rotate_row_f64(job, 1, cs, eps, bad)

@@ -142,14 +142,28 @@ Test(dtype, i64_takes_the_nearest_integer_of_its_range)
     cr_expect_eq(pe_load(PE_I64, cells, 0), -9007199254740991.0);
 }
 
-Test(dtype, rows_load_like_elements)
+Test(dtype, rows_are_their_elements)
 {
-    static const float cells[] = {1, -2, 3.5f, -0.0f, 5};
-    double row[3];
-    pe__load_row(PE_F32, cells, 1, 3, row);
-    cr_expect_eq(row[0], -2.0);
-    cr_expect_eq(row[1], 3.5);
-    cr_expect(row[2] == 0 && signbit(row[2]));
+    static const double values[] = {1, -2, 3.5, -0.0, 5, 1e6, INFINITY, -1e-7};
+    for (int d = 0; d < PE_DTYPES_N; d++) {
+        enum pe_dtype dtype = (enum pe_dtype)d;
+        double single[8];
+        double row[8];
+        double loaded[8] = {0};
+        for (size_t i = 0; i < 8; i++)
+            pe_store(dtype, single, i, values[i]);
+        memcpy(row, single, sizeof row);
+        memset(row, 0xff, 6 * pe_dtype_size(dtype));
+        pe__store_row(dtype, row, 1, 4, values + 1);
+        pe_store(dtype, row, 0, values[0]);
+        pe_store(dtype, row, 5, values[5]);
+        cr_expect_arr_eq(row, single, 8 * pe_dtype_size(dtype), "%s", pe_dtype_name(dtype));
+        pe__load_row(dtype, row, 2, 5, loaded);
+        for (size_t i = 0; i < 5; i++)
+            cr_expect_eq(loaded[i], pe_load(dtype, single, 2 + i), "%s %zu", pe_dtype_name(dtype),
+                         i);
+        cr_expect_eq(loaded[5], 0);
+    }
 }
 
 Test(dtype, names_sizes_and_aliases)
