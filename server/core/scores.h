@@ -28,6 +28,7 @@ enum pe__output {
     PE__LENGTH_K,       /* of the key as given */
     PE__LENGTH_Q_AFTER, /* of the query encoded at the anchor */
     PE__LENGTH_K_AFTER, /* of the key encoded at the place */
+    PE__REST,           /* (score - rounded) / 2^ilogb(rounded) */
 };
 
 struct pe__cell {
@@ -38,6 +39,7 @@ struct pe__cell {
     struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
     double distance;              /* query position - key position */
     size_t first, n;              /* vectors that sums run over */
+    double rounded;               /* the score, for PE__REST */
     bool *divides_by_zero;        /* set by pe__cell_exact */
 };
 

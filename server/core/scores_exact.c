@@ -6,6 +6,8 @@
  * (exact.c). Everything here keeps the promise of a pe__exact_fn: a relative error of at most 2^(8
  * - precision).
  */
+#include <math.h>
+
 #include "exact.h"
 #include "scores.h"
 
@@ -39,6 +41,16 @@ static void mixed_exactly(const struct pe__cell *cell, size_t t, mpfr_t sum)
     }
 }
 
+/* A value of a learned table, which is one of doubles: a product of two rounded once. */
+static void learned_exactly(const struct pe_plan *plan, struct pe__pos at, size_t t, mpfr_t y)
+{
+    mpfr_t value;
+    mpfr_init2(value, 128);
+    plan->spec.kind->ops->row_exact(plan, at, t, value);
+    mpfr_set_d(y, mpfr_get_d(value, MPFR_RNDN), MPFR_RNDN);
+    mpfr_clear(value);
+}
+
 /* The encoding's own value in term t; of rotations cos, sin or, for channels that pass, 1. */
 static void code_exactly(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y)
 {
@@ -50,6 +62,8 @@ static void code_exactly(const struct pe__cell *cell, struct pe__pos at, size_t 
         mpfr_set_ui(y, cell->parts >> PE__ROTATED & 1, MPFR_RNDN);
     else if (plan->cis)
         pe__plan_pair_exact_at(plan, at, t % plan->pairs, is_cos ? y : NULL, is_cos ? NULL : y);
+    else if (plan->spec.kind->properties & PE_LEARNED)
+        learned_exactly(plan, at, t, y);
     else
         plan->spec.kind->ops->row_exact(plan, at, t, y);
 }
@@ -242,6 +256,23 @@ static void score_exactly(const struct pe__cell *cell, mpfr_t y)
     }
 }
 
+/* The score, less what it was rounded to. */
+static void rest_term(const void *context, size_t i, mpfr_t y)
+{
+    const struct pe__cell *cell = context;
+    if (i == 0)
+        pe__cell_exact(cell, PE__SCORE, y);
+    else
+        mpfr_set_d(y, -cell->rounded, MPFR_RNDN);
+}
+
+static void rest_exactly(const struct pe__cell *cell, mpfr_t y)
+{
+    pe__exact_sum(rest_term, cell, 2, y);
+    if (cell->rounded != 0)
+        mpfr_mul_2si(y, y, -ilogb(cell->rounded), MPFR_RNDN);
+}
+
 static void term_exactly(const struct pe__cell *cell, enum pe__part part, mpfr_t y)
 {
     struct pe__cell one = *cell;
@@ -271,6 +302,9 @@ void pe__cell_exact(const void *context, size_t i, mpfr_t y)
         break;
     case PE__LENGTH_K_AFTER:
         mean_length_exactly(cell, job->k, &cell->place, result);
+        break;
+    case PE__REST:
+        rest_exactly(cell, result);
         break;
     default:
         term_exactly(cell, (enum pe__part)i, result);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * scores_parts.h: the fast path of scores: parts of the score of one cell and lengths of vectors,
+ * as balls. First choose vectors, an anchor and a place; then ask. What parts and terms are is said
+ * in scores.h.
+ */
+#ifndef PE_CORE_SCORES_PARTS_H
+#define PE_CORE_SCORES_PARTS_H
+
+#include "ball.h"
+#include "scores.h"
+
+/* Numbers in the order of the terms, each off by at most eps. */
+struct pe__row {
+    double *hi, *lo;
+    double eps;
+    double size; /* sum of |hi| */
+};
+
+struct pe__parts {
+    struct pe_scores *job;
+    struct pe__cell cell; /* the one in work, with all vectors */
+    size_t *order;
+    double *numbers;             /* memory of the rows */
+    struct pe__plan_walk *walks; /* one per block of pairs */
+
+    size_t first, n; /* the chosen vectors */
+    struct pe__row query_sum, key_sum, mixed;
+    struct pe__ball content;
+
+    struct pe__row anchor_code, place_code; /* the encoding's values; rotating: cos, sin, 1 */
+    struct pe__row encoded;                 /* scratch: one vector plus its code */
+};
+
+/* False without memory; release it in either case. */
+bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job, bool *divides_by_zero);
+void pe__parts_release(struct pe__parts *parts);
+
+static inline bool pe__has_part(const struct pe__parts *parts, enum pe__part part)
+{
+    return parts->cell.parts >> part & 1;
+}
+
+/* Makes [first, first + n) the vectors that parts are summed over. */
+void pe__choose_vectors(struct pe__parts *parts, size_t first, size_t n);
+void pe__choose_anchor(struct pe__parts *parts, double anchor);
+void pe__choose_place(struct pe__parts *parts, double anchor, double offset);
+
+/* What adding kinds add to the query and to the key. */
+static inline const struct pe__row *pe__query_code(const struct pe__parts *parts)
+{
+    return parts->job->anchor_is_key ? &parts->place_code : &parts->anchor_code;
+}
+
+static inline const struct pe__row *pe__key_code(const struct pe__parts *parts)
+{
+    return parts->job->anchor_is_key ? &parts->anchor_code : &parts->place_code;
+}
+
+/* One part, and the sum of all the score has, summed over the chosen vectors. */
+struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part);
+struct pe__ball pe__parts_sum(const struct pe__parts *parts);
+/* Length of vector v of q or k, encoded with `code` unless that is NULL. */
+struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, size_t v,
+                                const struct pe__row *code);
+
+#endif
