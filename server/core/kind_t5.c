@@ -4,7 +4,6 @@
  * share logarithmic ones; which distance begins a bucket is decided by integers, because a
  * logarithm that comes out one unit low picks the wrong bucket exactly at the edges.
  */
-#include <gmp.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,19 +57,20 @@ static struct rule bucket_rule(const struct pe_spec *spec)
                          pe_spec_number(spec, "max_distance")};
 }
 
-/* Whether distance a is in far bucket j or a later one: a^far * near^j >= max^j * near^far. */
+/* Whether distance a is in far bucket j or a later one: a^far * near^j >= max^j * near^far. All
+ * four powers are integers below 2^(64 far), so their products are exact. */
 static bool reaches(const struct rule *rule, unsigned long a, unsigned long j)
 {
-    mpz_t left, right, factor;
-    mpz_inits(left, right, factor, NULL);
-    mpz_ui_pow_ui(left, a, rule->far);
-    mpz_ui_pow_ui(factor, rule->near, j);
-    mpz_mul(left, left, factor);
-    mpz_ui_pow_ui(right, (unsigned long)rule->max_distance, j);
-    mpz_ui_pow_ui(factor, rule->near, rule->far);
-    mpz_mul(right, right, factor);
-    bool yes = mpz_cmp(left, right) >= 0;
-    mpz_clears(left, right, factor, NULL);
+    mpfr_t left, right, factor;
+    mpfr_inits2((mpfr_prec_t)(128 * rule->far), left, right, factor, (mpfr_ptr)0);
+    mpfr_ui_pow_ui(left, a, rule->far, MPFR_RNDN);
+    mpfr_ui_pow_ui(factor, rule->near, j, MPFR_RNDN);
+    mpfr_mul(left, left, factor, MPFR_RNDN);
+    mpfr_ui_pow_ui(right, (unsigned long)rule->max_distance, j, MPFR_RNDN);
+    mpfr_ui_pow_ui(factor, rule->near, rule->far, MPFR_RNDN);
+    mpfr_mul(right, right, factor, MPFR_RNDN);
+    bool yes = mpfr_cmp(left, right) >= 0;
+    mpfr_clears(left, right, factor, (mpfr_ptr)0);
     return yes;
 }
 
