@@ -21,7 +21,7 @@ static const char *place_in_body(const struct walk *walk, size_t offset)
 {
     const char *at = walk->scan.body + offset;
     for (size_t i = 0; i < walk->arrays_n && walk->arrays[i].text < at; i++)
-        at += walk->arrays[i].len - strlen("null");
+        at = at + walk->arrays[i].len - strlen("null");
     return at;
 }
 

@@ -91,6 +91,8 @@ bool lift_end(struct walk *walk)
     if (!reserve_array(walk))
         return false;
     array->len = (size_t)(walk->scan.at - array->text);
+    if (array->rank > JSON_RANK_MAX) /* there is a fault; the shape is not to be read past its end */
+        array->rank = JSON_RANK_MAX;
     walk->arrays[walk->arrays_n++] = *array;
     buf_append(&walk->envelope, walk->copied, (size_t)(array->text - walk->copied));
     buf_puts(&walk->envelope, "null");
@@ -175,10 +177,10 @@ void lift_number(struct walk *walk, const char *text, size_t len, bool integer)
         note_integer(walk, text, len);
 }
 
-void lift_other(struct walk *walk)
+void lift_other(struct walk *walk, const char *says)
 {
-    add_leaf(walk);
-    fault(walk, walk->depth, "not a number");
+    walk->array.count++;
+    fault(walk, walk->depth, says);
 }
 
 void lift_numbers(struct walk *walk)

@@ -137,7 +137,7 @@ static bool pop(struct walk *walk)
 static bool read_object(struct walk *walk, enum state *next)
 {
     if (in_row(walk))
-        lift_other(walk);
+        lift_other(walk, "an object where there should be a number");
     if (!push(walk, FRAME_OBJECT))
         return false;
     *next = AT_NAME;
@@ -171,7 +171,7 @@ static bool read_string(struct walk *walk)
     if (special)
         lift_number(walk, walk->scan.at, special, false);
     else if (in_row(walk))
-        lift_other(walk);
+        lift_other(walk, "a string where there should be a number");
     walk->scan.at += special;
     return special || scan_string(&walk->scan);
 }
@@ -207,9 +207,11 @@ static bool read_number(struct walk *walk)
 
 static bool read_word(struct walk *walk)
 {
+    if (!scan_word(&walk->scan))
+        return scan_expected(&walk->scan, value_wanted(walk));
     if (in_row(walk))
-        lift_other(walk);
-    return scan_word(&walk->scan) || scan_expected(&walk->scan, value_wanted(walk));
+        lift_other(walk, "true, false or null where there should be a number");
+    return true;
 }
 
 /* ---- The states ----------------------------------------------------------------------------- */

@@ -62,11 +62,11 @@ bool array_is_numeric(struct walk *walk);
 bool lift_begin(struct walk *walk);
 bool lift_end(struct walk *walk);
 /* Inside it, the frames being those around the element: a row begins, a row (the top frame) ends,
- * a number stands in text[0..len), there is something else. */
+ * a number stands in text[0..len), there is something else (`says` what, in static memory). */
 void lift_row_begin(struct walk *walk);
 void lift_row_end(struct walk *walk);
 void lift_number(struct walk *walk, const char *text, size_t len, bool integer);
-void lift_other(struct walk *walk);
+void lift_other(struct walk *walk, const char *says);
 /* The bulk of a row: skips numbers that are followed by a comma, if scan.at is at one. */
 void lift_numbers(struct walk *walk);
 
