@@ -124,11 +124,13 @@ enum step computed_work(struct request *request)
 bool job_specs_finish(struct job *job)
 {
     struct request *request = job->request;
+    bool ok = true;
     for (size_t i = 0; i < job->specs_n; i++) {
         struct job_spec *slot = &job->specs[i];
         struct pe_faults faults = {0};
         if (!pe_spec_finish(&slot->spec, &faults)) {
             api_faults(&request->err, &faults, slot->prefix);
+            ok = false;
             continue;
         }
         if (!(job->endpoint->acts & (1u << slot->spec.kind->acts)))
@@ -142,7 +144,7 @@ bool job_specs_finish(struct job *job)
         slot->compact = compact;
         sha256_hex(compact, len, 16, slot->id);
     }
-    return request->err.n == 0;
+    return ok;
 }
 
 bool job_cost(struct job *job, size_t elements)

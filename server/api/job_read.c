@@ -422,5 +422,5 @@ bool job_read(struct job *job)
     struct pe_faults faults = {0};
     pe_params_finish(&job->keys, &faults);
     api_faults(err, &faults, job->has_doc ? "/" : "");
-    return err->n == 0;
+    return true;
 }

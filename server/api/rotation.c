@@ -58,13 +58,16 @@ static bool read_pairs(struct job *job, struct own *own)
 static bool prepare(struct job *job)
 {
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
-    if (!own || !job_specs_finish(job))
+    if (!own)
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
+    bool ok = job_specs_finish(job);
+    ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions) && ok;
+    if (!ok)
+        return false;
     own->dtype = job_dtype(job, PE_F64);
     own->arrows = job_key(job, "content")->set;
-    bool ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions);
-    ok = read_pairs(job, own) && ok;
+    ok = read_pairs(job, own);
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
     if (!ok || !job_positions_check(job, &own->positions))
         return false;

@@ -235,7 +235,8 @@ static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
     size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
     struct pe_scores *core = job_alloc(job, 1, sizeof *core);
     double *norms = job_alloc(job, a_n * (1 + o_n), sizeof *norms);
-    if (!core || !norms)
+    double *rest = job_alloc(job, a_n * o_n, sizeof *rest);
+    if (!core || !norms || !rest)
         return NULL;
     const struct pe_params *params = &job->specs[spec].spec.params;
     int head = pe_params_find(params, "head", 4);
@@ -255,6 +256,7 @@ static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
         .scale = own->scale,
         .normalize = (enum pe_normalize)job_key(job, "normalize")->number,
         .scores = scores,
+        .rest = rest,
         .norm_q_after = norms,
         .norm_k_after = norms + a_n,
     };

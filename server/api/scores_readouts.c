@@ -17,6 +17,21 @@ struct range {
     struct place min, max;
 };
 
+/* The difference of two scores, rounded once: what rounding took from each is put back before. */
+static double difference(double a, double a_rest, double b, double b_rest)
+{
+    double d = a - b, t = d - a;
+    double lost = (a - (d - t)) - (b + t);
+    return d + (lost + (a_rest - b_rest));
+}
+
+static double range_width(const struct pe_scores *job, struct range range)
+{
+    size_t max = range.max.anchor * job->offsets_n + range.max.offset;
+    size_t min = range.min.anchor * job->offsets_n + range.min.offset;
+    return difference(range.max.value, job->rest[max], range.min.value, job->rest[min]);
+}
+
 static void range_take(struct range *range, bool first, struct place place)
 {
     if (first || place.value < range->min.value)
@@ -50,11 +65,10 @@ static void range_tree(struct tree *readouts, const struct pe_scores *job)
 {
     struct range all = range_of(job, 0, job->anchors_n);
     struct tree *node = tree_object(readouts, "range");
-    tree_number(node, "overall", all.max.value - all.min.value);
+    tree_number(node, "overall", range_width(job, all));
     struct tree *each = tree_array(node, "per_anchor");
     for (size_t a = 0; a < job->anchors_n; a++) {
-        struct range one = range_of(job, a, a + 1);
-        tree_number(each, NULL, one.max.value - one.min.value);
+        tree_number(each, NULL, range_width(job, range_of(job, a, a + 1)));
     }
     place_tree(node, "min", job, all.min);
     place_tree(node, "max", job, all.max);
@@ -71,18 +85,20 @@ struct spread {
     double max, at_offset, mean;
 };
 
-/* Largest minus smallest over the anchors, offset by offset. `scratch` holds offsets_n. */
-static struct spread spread_of(const struct pe_scores *job, const double *values, double *scratch)
+/* Largest minus smallest over the anchors, offset by offset; `rest` as in struct pe_scores, or
+ * NULL. `scratch` holds offsets_n. */
+static struct spread spread_of(const struct pe_scores *job, const double *values,
+                               const double *rest, double *scratch)
 {
     struct spread spread = {0, job->offsets[0], 0};
     for (size_t o = 0; o < job->offsets_n; o++) {
-        double min = values[o], max = values[o];
-        for (size_t a = 1; a < job->anchors_n; a++) {
-            double value = values[a * job->offsets_n + o];
-            min = value < min ? value : min;
-            max = value > max ? value : max;
+        size_t min = o, max = o;
+        for (size_t i = o; i < job->anchors_n * job->offsets_n; i += job->offsets_n) {
+            min = values[i] < values[min] ? i : min;
+            max = values[i] > values[max] ? i : max;
         }
-        scratch[o] = max - min;
+        scratch[o] =
+            difference(values[max], rest ? rest[max] : 0, values[min], rest ? rest[min] : 0);
         if (scratch[o] > spread.max)
             spread = (struct spread){scratch[o], job->offsets[o], 0};
     }
@@ -153,14 +169,14 @@ void scores_readouts(struct tree *readouts, const struct score_block *block)
         readouts ? arena_alloc(readouts->arena, job->offsets_n * sizeof *scratch) : NULL;
     if (!scratch)
         return;
-    struct spread spread = spread_of(job, job->scores, scratch);
+    struct spread spread = spread_of(job, job->scores, job->rest, scratch);
     range_tree(readouts, job);
     spread_tree(readouts, "spread", spread);
     norms_tree(readouts, job);
     tree_bool(readouts, "relative", is_relative(block, spread.max));
     struct tree *terms = job->terms[0] ? tree_object(readouts, "term_spread") : NULL;
     for (size_t t = 0; t < 4 && job->terms[t]; t++)
-        spread_tree(terms, term_names[t], spread_of(job, job->terms[t], scratch));
+        spread_tree(terms, term_names[t], spread_of(job, job->terms[t], NULL, scratch));
 }
 
 const char *scores_sentences(struct arena *arena, const struct score_block *block, const char *name)
@@ -170,17 +186,17 @@ const char *scores_sentences(struct arena *arena, const struct score_block *bloc
     if (!scratch)
         return NULL;
     struct range range = range_of(job, 0, job->anchors_n);
-    struct spread spread = spread_of(job, job->scores, scratch);
+    struct spread spread = spread_of(job, job->scores, job->rest, scratch);
     bool relative = is_relative(block, spread.max);
     double low = job->norm_q_after[0], high = low;
     for (size_t a = 1; a < job->anchors_n; a++) {
         low = fmin(low, job->norm_q_after[a]);
         high = fmax(high, job->norm_q_after[a]);
     }
-    const char *first = arena_printf(
-        arena, "%s\nrange %.6g: scores go from %.6g (offset %g) to %.6g (offset %g)\n", name,
-        range.max.value - range.min.value, range.min.value, job->offsets[range.min.offset],
-        range.max.value, job->offsets[range.max.offset]);
+    const char *first =
+        arena_printf(arena, "%s\nrange %.6g: scores go from %.6g (offset %g) to %.6g (offset %g)\n",
+                     name, range_width(job, range), range.min.value, job->offsets[range.min.offset],
+                     range.max.value, job->offsets[range.max.offset]);
     const char *second =
         arena_printf(arena, "spread %.6g at offset %g: %s\n", spread.max, spread.at_offset,
                      relative ? "equal distances score equally, only the distance counts"

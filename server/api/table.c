@@ -105,25 +105,33 @@ static bool cost(struct job *job, const struct own *own)
     }
 }
 
+/* Columns of one row before channels are chosen. */
+static size_t row_width(const struct job *job, enum value value)
+{
+    const struct pe_spec *spec = &job->specs[0].spec;
+    if (spec->kind->acts != PE_ROTATES)
+        return pe_spec_dim(spec);
+    bool full = value == ENCODING || job_key_is(job, "width", "full");
+    return pe_spec_pairs(spec) * (full ? 2 : 1);
+}
+
 static bool prepare(struct job *job)
 {
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
-    if (!own || !job_specs_finish(job))
+    if (!own)
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
-    bool ok = read_value(job, own);
-    own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);
-    bool half = !job_key_is(job, "width", "full");
-    own->width = spec->kind->acts != PE_ROTATES ? pe_spec_dim(spec)
-                 : own->value == ENCODING       ? 2 * pe_spec_pairs(spec)
-                                                : pe_spec_pairs(spec) * (half ? 1 : 2);
+    bool ok = job_specs_finish(job);
     ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions) && ok;
-    if (spec->kind->acts != PE_BIASES)
-        ok = read_channels(job, own) && ok;
-    if (!ok || !job_positions_check(job, &own->positions) || !cost(job, own))
+    ok = read_value(job, own) && ok;
+    if (!ok)
+        return false;
+    own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);
+    own->width = row_width(job, own->value);
+    if (spec->kind->acts != PE_BIASES && !read_channels(job, own))
         return false;
     job->plan_positions = *own->positions.list;
-    return true;
+    return job_positions_check(job, &own->positions) && cost(job, own);
 }
 
 /* ---- Computing ----------------------------------------------------------------------------- */

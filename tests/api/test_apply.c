@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * test_apply.c: /v1/apply: the contract's examples, axes, positions per batch row, q and k, score
+ * matrices, posted tables, and the way back.
+ */
+#include <math.h>
+
+#include "call.h"
+
+static json_t *post(const char *body)
+{
+    struct request request;
+    call(&request, "POST", "/v1/apply", body);
+    json_t *json = call_json(&request);
+    cr_assert_eq(request.response.status, 200, "%s: %s", body, call_body(&request));
+    call_end(&request);
+    return json;
+}
+
+static char *tensor_text(const json_t *answer, const char *name)
+{
+    return json_dumps(
+        json_object_get(json_object_get(json_object_get(answer, "tensors"), name), "data"),
+        JSON_COMPACT);
+}
+
+static const json_t *tensor(const json_t *answer, const char *name)
+{
+    const json_t *found =
+        json_object_get(json_object_get(json_object_get(answer, "tensors"), name), "data");
+    cr_assert(found, "%s", name);
+    return found;
+}
+
+Test(apply, gives_the_bytes_of_the_contract)
+{
+    static const struct {
+        const char *body, *part;
+    } rows[] = {
+        {"{\"spec\":{\"kind\":\"rope\",\"dim\":4,\"layout\":\"half\"},\"positions\":[1],"
+         "\"x\":{\"dtype\":\"f32\",\"data\":[[1,2,3,4]]}}",
+         "\"tensors\":{\"y\":{\"dtype\":\"f32\",\"shape\":[1,4],\"data\":[[-1.9841106,1.9599006,"
+         "2.4623778,4.0197997]]}},\"readouts\":{\"norm\":{\"before\":[5.477225575051661,"
+         "5.477225575051661],\"after\":["},
+        {"{\"spec\":{\"kind\":\"rope\",\"dim\":4},\"positions\":[1],"
+         "\"x\":{\"dtype\":\"f32\",\"data\":[[1,2,3,4]]}}",
+         "\"data\":[[-1.1426396,1.9220756,2.9598505,4.0297995]]"},
+        {"{\"spec\":\"alibi:heads=2\",\"scores\":[[[1,2],[3,4]],[[5,6],[7,8]]]}",
+         "\"scores_out\":{\"dtype\":\"f64\",\"shape\":[2,2,2],\"data\":[[[1,1.9375],[2.9375,4]],"
+         "[[5,5.99609375],[6.99609375,8]]]}"},
+        {"{\"spec\":\"learned\",\"table\":[[0.5,1],[2,4]],\"positions\":[1,0],\"x\":[[1,1],[1,1]]}",
+         "\"data\":[[3,5],[1.5,2]]"},
+        {"{\"spec\":\"none\",\"x\":{\"dtype\":\"f16\",\"data\":[[1,\"NaN\",\"-Infinity\",-0.0]]}}",
+         "\"data\":[[1,\"NaN\",\"-Infinity\",-0.0]]"},
+        {"{\"spec\":\"integer\",\"positions\":3,\"x\":[1,2]}", "\"shape\":[2],\"data\":[4,5]"},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct request request;
+        call(&request, "POST", "/v1/apply", rows[r].body);
+        cr_expect(strstr(call_body(&request), rows[r].part), "%s", call_body(&request));
+        call_end(&request);
+    }
+}
+
+/* The same numbers under any order of the axes. */
+Test(apply, knows_the_axes)
+{
+    json_t *bhtd = post("{\"spec\":\"rope\",\"axes\":\"bhtd\",\"x\":"
+                        "[[[[1,2],[3,4],[5,6]],[[7,8],[9,10],[11,12]]]]}");
+    json_t *bthd = post("{\"spec\":\"rope\",\"axes\":\"bthd\",\"x\":"
+                        "[[[[1,2],[7,8]],[[3,4],[9,10]],[[5,6],[11,12]]]]}");
+    json_t *btd = post("{\"spec\":\"rope\",\"axes\":\"btd\",\"heads\":2,\"x\":"
+                       "[[[1,2,7,8],[3,4,9,10],[5,6,11,12]]]}");
+    for (size_t h = 0; h < 2; h++)
+        for (size_t t = 0; t < 3; t++)
+            for (size_t d = 0; d < 2; d++) {
+                const json_t *a = json_array_get(tensor(bhtd, "y"), 0);
+                const json_t *b = json_array_get(tensor(bthd, "y"), 0);
+                const json_t *c = json_array_get(tensor(btd, "y"), 0);
+                a = json_array_get(json_array_get(json_array_get(a, h), t), d);
+                b = json_array_get(json_array_get(json_array_get(b, t), h), d);
+                c = json_array_get(json_array_get(c, t), 2 * h + d);
+                cr_expect(json_equal(a, b) && json_equal(a, c), "head %zu token %zu", h, t);
+            }
+    json_decref(bhtd);
+    json_decref(bthd);
+    json_decref(btd);
+}
+
+Test(apply, takes_positions_per_batch_row_and_for_k)
+{
+    json_t *rows = post("{\"spec\":\"rope\",\"axes\":\"btd\",\"positions\":[[5,6],[0,1]],"
+                        "\"x\":[[[1,2],[3,4]],[[1,2],[3,4]]]}");
+    json_t *first = post("{\"spec\":\"rope\",\"positions\":[5,6],\"x\":[[1,2],[3,4]]}");
+    json_t *second = post("{\"spec\":\"rope\",\"x\":[[1,2],[3,4]]}");
+    cr_expect(json_equal(json_array_get(tensor(rows, "y"), 0), tensor(first, "y")));
+    cr_expect(json_equal(json_array_get(tensor(rows, "y"), 1), tensor(second, "y")));
+    json_t *both = post("{\"spec\":\"rope\",\"positions\":[5,6],\"k_positions\":\"0:2\","
+                        "\"q\":[[1,2],[3,4]],\"k\":[[1,2],[3,4]]}");
+    cr_expect(json_equal(tensor(both, "q_out"), tensor(first, "y")));
+    cr_expect(json_equal(tensor(both, "k_out"), tensor(second, "y")));
+    json_t *specs = post("{\"specs\":{\"q\":\"rope:dim=2,shift=5\",\"k\":\"rope:dim=2\"},"
+                         "\"q\":[[1,2],[3,4]],\"k\":[[1,2],[3,4]]}");
+    cr_expect(json_equal(tensor(specs, "q_out"), tensor(first, "y")));
+    cr_expect(json_equal(tensor(specs, "k_out"), tensor(second, "y")));
+    json_t *answers[] = {rows, first, second, both, specs};
+    for (size_t i = 0; i < 5; i++)
+        json_decref(answers[i]);
+}
+
+/* Two axes: {"axes": [rows, columns]}, as numbers and as text. */
+Test(apply, takes_positions_of_two_axes)
+{
+    json_t *numbers = post("{\"spec\":\"rope2d\",\"positions\":{\"axes\":[[3,0],[0,4]]},"
+                           "\"x\":[[1,2,3,4],[1,2,3,4]]}");
+    json_t *text = post("{\"spec\":\"rope2d\",\"positions\":{\"axes\":[\"3,0\",\"0,4\"]},"
+                        "\"x\":[[1,2,3,4],[1,2,3,4]]}");
+    json_t *line = post("{\"spec\":\"rope\",\"positions\":[3],\"x\":[[1,2]]}");
+    cr_expect(json_equal(tensor(numbers, "y"), tensor(text, "y")));
+    const json_t *first = json_array_get(tensor(numbers, "y"), 0);
+    for (size_t i = 0; i < 2; i++)
+        cr_expect(json_equal(json_array_get(first, i),
+                             json_array_get(json_array_get(tensor(line, "y"), 0), i)));
+    cr_expect_eq(json_number_value(json_array_get(first, 2)), 3, "column 0 turns nothing");
+    json_decref(numbers);
+    json_decref(text);
+    json_decref(line);
+}
+
+Test(apply, finds_the_way_back)
+{
+    json_t *there = post("{\"spec\":\"rope\",\"positions\":[12345],\"x\":[[0.1,0.2,0.3,0.4]]}");
+    char body[512];
+    char *y = tensor_text(there, "y");
+    snprintf(body, sizeof body,
+             "{\"spec\":\"rope\",\"positions\":[12345],\"inverse\":true,\"x\":%s}", y);
+    json_t *back = post(body);
+    static const double x[] = {0.1, 0.2, 0.3, 0.4};
+    for (size_t i = 0; i < 4; i++) {
+        double got = json_number_value(json_array_get(json_array_get(tensor(back, "y"), 0), i));
+        double larger = x[i | 1];
+        cr_expect(fabs(got - x[i]) <= 2 * (nextafter(larger, 1) - larger), "%zu: %.17g", i, got);
+    }
+    free(y);
+    json_decref(there);
+    json_decref(back);
+}
+
+/* GET: seeded test vectors, the check values of the specification. */
+Test(apply, seeds_test_vectors)
+{
+    struct request request;
+    call(&request, "GET", "/v1/apply?kind=rope&dim=128&positions=0:4&shape=2,8,4,128&axes=bhtd",
+         NULL);
+    json_t *answer = call_json(&request);
+    char *shape = json_dumps(
+        json_object_get(json_object_get(json_object_get(answer, "tensors"), "y"), "shape"),
+        JSON_COMPACT);
+    cr_expect_str_eq(shape, "[2,8,4,128]");
+    const json_t *x = tensor(answer, "x"), *y = tensor(answer, "y");
+    for (int i = 0; i < 2; i++) { /* down to the first row of the first head, position 0 */
+        x = json_array_get(x, 0);
+        y = json_array_get(y, 0);
+    }
+    cr_expect(json_equal(json_array_get(x, 0), json_array_get(y, 0)), "position 0 turns nothing");
+    cr_expect(!json_equal(json_array_get(x, 1), json_array_get(y, 1)));
+    free(shape);
+    json_decref(answer);
+    call_end(&request);
+}
+
+/* The answer's dtype is the input's unless asked otherwise; then it is rounded once. */
+Test(apply, rounds_to_the_dtype_asked_for)
+{
+    json_t *answer = post("{\"spec\":\"rope\",\"dtype\":\"f32\",\"positions\":[1],"
+                          "\"x\":[[1,2,3,4]]}");
+    char *y = tensor_text(answer, "y");
+    char *expected = json_dumps(
+        json_pack("[[f,f,f,f]]", -1.1426396, 1.9220756, 2.9598505, 4.0297995), JSON_COMPACT);
+    cr_expect_str_eq(y, expected);
+    free(y);
+    free(expected);
+    json_decref(answer);
+}
