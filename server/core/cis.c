@@ -1,75 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cis.c: digit tables and the products of their entries; what cis.h says. The products themselves
- * are a kernel (kernels_cis.inc.c), rounding is round.c's.
+ * cis.c: cos and sin of positions: products of entries of the digit tables (cis_tables.c), and
+ * MPFR for what these do not reach. The product itself is a kernel (kernels_cis.inc.c), rounding
+ * is round.c's.
  *
- * A magnitude of position is a 120-bit integer in steps of 2^-66. Its bits are cut into tables of
- * 6 (or 3, or 1) bits; the entry of table t and digit d holds cis(d 2^(shift_t - 66) w_k) of every
- * pair k as double-double. The entries of single bits ("seeds") come from MPFR; all else, the other
- * entries as well as the values, are products of seeds, one for each bit set, however they are
- * grouped. So one bound serves all:
+ * Every value is a product of seeds, entries of a single bit, one for each bit set in the position,
+ * however the tables group them; so one bound serves all:
  *
  * Error of a product. Let u = 2^-53; all hi + lo are normalised and at most 1 + O(u^2) in modulus,
- * so hi <= 1 and |lo| <= u/2. For the cosine, p = ac.hi bc.hi and q = as.hi bs.hi are exact as
- * p.hi + p.lo, and |p| + |q| <= 1 by Cauchy and Schwarz. What is lost, in units of u^2:
- *     lo lo, left out                                          2 (1/2)^2       0.5
- *     the four products hi lo, sqrt(2) u together in size,
- *         rounded, added in pairs, and the pairs               3 sqrt(2)       4.25
- *     pl + ql, at most u                                       1
- *     + cross, at most 2.42 u                                  2.42
- *     + the two-sum's low part (<= u), at most 3.42 u          3.42
- *     or, where the high parts cancel to below the low ones, that part is 0 nearly, the same sum
- *         is at most 2.42 u, and so is the error of fast_two_sum outside its domain
- * 11.6 in all, or 13 where they cancel, which cosine and sine cannot both: the modulus is off by at
- * most sqrt(11.6^2 + 13^2) < 17.5. Likewise for the sine. Errors of the factors add up (moduli 1).
+ * so hi <= 1 and |lo| <= u/2. For the cosine, the products p of the high cosines and q of the high
+ * sines are exact as ph + pl and qh + ql, and |p| + |q| <= 1 by Cauchy and Schwarz. What is lost,
+ * in units of u^2:
+ *     lo lo, left out                                           2 (1/2)^2    0.5
+ *     the four products hi lo, sqrt(2) u together: rounded,
+ *         added in pairs, and these added                       3 sqrt(2)    4.25
+ *     pl + ql, at most u                                                     1
+ *     + cross, at most 2.42 u                                                2.42
+ *     + the low part of ph + qh, itself at most u: 3.42 u                    3.42
+ * together 11.6. Where ph and qh cancel to less than the low parts, there is (nearly) no low part
+ * of ph + qh, the last sum is at most 2.42 u, but fast_two_sum outside its domain adds as much:
+ * together 13. Not both components can cancel, so that the modulus is off by at most
+ * sqrt(11.6^2 + 13^2) < 17.5. The errors of the factors add up, as their moduli are 1.
  *
- * Error of a seed. One sin_cos per pair at the lowest bit, then squarings, at 256 bits: the modulus
- * of the error doubles and grows by 2^-254 each time, up to 119 times, and the error of the angle
- * is |p w| 2^-253 < 2^-135; 2^-130 covers both. Rounding to hi + lo adds u^2 / 4 to a component.
- *
- * A value with b bits set is thus off by at most (17.5 (b - 1) + 0.36 b) u^2 < 18 b u^2.
+ * A seed is off by 2^-108 + 2^-130 in each component, 0.36 u^2 in modulus. Hence a value with b
+ * bits set is off by at most (17.5 (b - 1) + 0.36 b) u^2 < 18 b u^2.
  */
-#include "cis.h"
+#include "cis_tables.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "dd.h"
-#include "kernels.h"
-
-#define DIGIT_BITS       6
-#define FRACTION_BITS    66 /* of a position */
-#define POSITION_BITS    (DIGIT_BITS * PE__GROUPS_N)
-#define TABLES_MAX       POSITION_BITS
-#define SEED_PRECISION   256
 #define ERROR_PER_BIT    (18 * 0x1p-106)
 #define SLOW_PRECISION   128
 #define SLOW_ERROR       0x1p-107
 #define EXACT_GUARD_BITS 72
 #define LOST_MAX         4096 /* a component that small beside its angle is an exact zero */
-#define MULTIPLE_OF_LINE 8    /* doubles in a cache line */
 
 typedef unsigned __int128 magnitude;
-
-struct pe__cis {
-    pe__frequency_fn *frequency;
-    const void *context;
-    size_t n;
-    uint32_t groups;
-    magnitude covered;   /* the bits that the tables' groups stand for */
-    unsigned high_shift; /* the bits below belong to the lowest group */
-    unsigned digit_bits;
-    size_t low_tables_n; /* tables of the lowest group */
-    size_t tables_n;
-    uint8_t shift[TABLES_MAX]; /* lowest bit of each table, ascending */
-    size_t bytes;
-    mpfr_t *w;        /* the frequencies to SEED_PRECISION */
-    mp_limb_t *limbs; /* theirs */
-    /* By blocks of PE__BLOCK pairs, in a block by table and digit (from 1), then the planes cos_hi,
-     * cos_lo, sin_hi, sin_lo, each block_width() long: what a walk uses lies together. */
-    double *entries;
-};
 
 /* ---- Positions ---------------------------------------------------------------------------- */
 
@@ -78,7 +46,7 @@ static bool steps_from(double x, __int128 *steps)
 {
     int exponent;
     int64_t fraction = (int64_t)(frexp(x, &exponent) * 0x1p53); /* exact, x = fraction 2^(e - 53) */
-    int shift = exponent - 53 + FRACTION_BITS;
+    int shift = exponent - 53 + PE__FRACTION_BITS;
     *steps = 0;
     if (fraction == 0)
         return true;
@@ -88,11 +56,11 @@ static bool steps_from(double x, __int128 *steps)
     }
     if (shift < -52 || fraction % (INT64_C(1) << -shift) != 0)
         return false;
-    *steps = fraction >> -shift;
+    *steps = fraction / (INT64_C(1) << -shift);
     return true;
 }
 
-/* False when the position is not of POSITION_BITS bits. */
+/* False when the position is not of PE__POSITION_BITS bits. */
 static bool position_split(struct pe__pos position, magnitude *size, bool *negative)
 {
     __int128 hi;
@@ -102,7 +70,7 @@ static bool position_split(struct pe__pos position, magnitude *size, bool *negat
     __int128 sum = hi + lo;
     *negative = sum < 0;
     *size = (magnitude)(*negative ? -sum : sum);
-    return *size >> POSITION_BITS == 0;
+    return *size >> PE__POSITION_BITS == 0;
 }
 
 uint32_t pe__groups(struct pe__pos position)
@@ -112,8 +80,8 @@ uint32_t pe__groups(struct pe__pos position)
     if (!position_split(position, &size, &negative))
         return UINT32_C(1) << PE__GROUPS_N;
     uint32_t groups = 0;
-    for (unsigned g = 0; size != 0; g++, size >>= DIGIT_BITS)
-        if (size % (1 << DIGIT_BITS) != 0)
+    for (unsigned g = 0; size != 0; g++, size >>= PE__DIGIT_BITS)
+        if (size % (1 << PE__DIGIT_BITS) != 0)
             groups |= UINT32_C(1) << g;
     return groups;
 }
@@ -121,209 +89,6 @@ uint32_t pe__groups(struct pe__pos position)
 static int bits_set(magnitude x)
 {
     return __builtin_popcountll((uint64_t)x) + __builtin_popcountll((uint64_t)(x >> 64));
-}
-
-/* ---- Layout of the tables ----------------------------------------------------------------- */
-
-static size_t digits_n(const struct pe__cis *cis)
-{
-    return ((size_t)1 << cis->digit_bits) - 1;
-}
-
-static size_t entries_bytes(const struct pe__cis *cis)
-{
-    size_t pairs = (cis->n + MULTIPLE_OF_LINE - 1) / MULTIPLE_OF_LINE * MULTIPLE_OF_LINE;
-    return pairs * cis->tables_n * digits_n(cis) * 4 * sizeof *cis->entries;
-}
-
-static void lay_out(struct pe__cis *cis, unsigned digit_bits)
-{
-    cis->digit_bits = digit_bits;
-    cis->low_tables_n = DIGIT_BITS / digit_bits;
-    cis->tables_n = 0;
-    cis->covered = 0;
-    cis->high_shift = 0;
-    for (unsigned bit = 0; bit < POSITION_BITS; bit += digit_bits) {
-        if (!(cis->groups >> (bit / DIGIT_BITS) & 1))
-            continue;
-        cis->shift[cis->tables_n++] = (uint8_t)bit;
-        cis->covered |= (((magnitude)1 << digit_bits) - 1) << bit;
-        if (cis->tables_n == cis->low_tables_n)
-            cis->high_shift = bit + digit_bits;
-    }
-}
-
-/* The widest digits whose tables do not get too large. */
-static void choose_layout(struct pe__cis *cis)
-{
-    static const unsigned choices[] = {6, 3, 1};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-        lay_out(cis, choices[i]);
-        if (entries_bytes(cis) <= PE_PLAN_BYTES_MAX / 2)
-            return;
-    }
-}
-
-static size_t block_width(const struct pe__cis *cis, size_t first)
-{
-    size_t n = cis->n - first < PE__BLOCK ? cis->n - first : PE__BLOCK;
-    return (n + MULTIPLE_OF_LINE - 1) / MULTIPLE_OF_LINE * MULTIPLE_OF_LINE;
-}
-
-/* The entry of a digit (not 0) from pair k to the end of k's block. */
-static struct pe__cdd entry_at(const struct pe__cis *cis, size_t table, size_t digit, size_t k)
-{
-    size_t first = k - k % PE__BLOCK;
-    size_t width = block_width(cis, first);
-    size_t before = first * cis->tables_n + width * table; /* in pairs of one whole table each */
-    double *x = cis->entries + 4 * (before * digits_n(cis) + width * (digit - 1)) + k % PE__BLOCK;
-    return (struct pe__cdd){x, x + width, x + 2 * width, x + 3 * width};
-}
-
-static struct pe__cdd_in as_input(struct pe__cdd x)
-{
-    return (struct pe__cdd_in){x.cos_hi, x.cos_lo, x.sin_hi, x.sin_lo};
-}
-
-/* ---- Building ----------------------------------------------------------------------------- */
-
-static struct pe__dd dd_from_mpfr(mpfr_srcptr x, mpfr_ptr scratch)
-{
-    double hi = mpfr_get_d(x, MPFR_RNDN);
-    mpfr_sub_d(scratch, x, hi, MPFR_RNDN);
-    return (struct pe__dd){hi, mpfr_get_d(scratch, MPFR_RNDN)};
-}
-
-static void set_lane(struct pe__cdd x, size_t i, mpfr_srcptr c, mpfr_srcptr s, mpfr_ptr scratch)
-{
-    struct pe__dd cosine = dd_from_mpfr(c, scratch);
-    struct pe__dd sine = dd_from_mpfr(s, scratch);
-    x.cos_hi[i] = cosine.hi;
-    x.cos_lo[i] = cosine.lo;
-    x.sin_hi[i] = sine.hi;
-    x.sin_lo[i] = sine.lo;
-}
-
-/* (c + is)^2 in place. */
-static void square(mpfr_ptr c, mpfr_ptr s, mpfr_ptr scratch)
-{
-    mpfr_mul(scratch, c, s, MPFR_RNDN);
-    mpfr_sqr(c, c, MPFR_RNDN);
-    mpfr_sqr(s, s, MPFR_RNDN);
-    mpfr_sub(c, c, s, MPFR_RNDN);
-    mpfr_mul_2ui(s, scratch, 1, MPFR_RNDN);
-}
-
-/* Sets the entries of single bits of pair k. */
-static void seed_pair(struct pe__cis *cis, size_t k, mpfr_ptr c, mpfr_ptr s, mpfr_ptr scratch)
-{
-    unsigned bit = cis->shift[0];
-    mpfr_mul_2si(scratch, cis->w[k], (long)bit - FRACTION_BITS, MPFR_RNDN);
-    mpfr_sin_cos(s, c, scratch, MPFR_RNDN);
-    for (size_t table = 0; table < cis->tables_n; table++) {
-        for (unsigned j = 0; j < cis->digit_bits; j++) {
-            for (; bit < cis->shift[table] + j; bit++)
-                square(c, s, scratch);
-            set_lane(entry_at(cis, table, (size_t)1 << j, k), 0, c, s, scratch);
-        }
-    }
-}
-
-/* Sets the other entries of a block from those of single bits. */
-static void fill_block(struct pe__cis *cis, size_t first)
-{
-    size_t n = cis->n - first < PE__BLOCK ? cis->n - first : PE__BLOCK;
-    for (size_t table = 0; table < cis->tables_n; table++) {
-        for (size_t digit = 3; digit <= digits_n(cis); digit++) {
-            size_t rest = digit & (digit - 1); /* without its lowest bit */
-            if (rest == 0)
-                continue;
-            struct pe__cdd_in a = as_input(entry_at(cis, table, rest, first));
-            struct pe__cdd_in b = as_input(entry_at(cis, table, digit - rest, first));
-            struct pe__cdd product = entry_at(cis, table, digit, first);
-            pe__kernels()->cis_mul(n, &a, &b, &product);
-        }
-    }
-}
-
-static void fill_tables(struct pe__cis *cis)
-{
-    mpfr_t c, s, scratch;
-    mpfr_inits2(SEED_PRECISION, c, s, scratch, (mpfr_ptr)NULL);
-    for (size_t k = 0; k < cis->n; k++)
-        seed_pair(cis, k, c, s, scratch);
-    mpfr_clears(c, s, scratch, (mpfr_ptr)NULL);
-    for (size_t first = 0; first < cis->n; first += PE__BLOCK)
-        fill_block(cis, first);
-}
-
-static void fill_frequencies(struct pe__cis *cis)
-{
-    size_t limbs_n = mpfr_custom_get_size(SEED_PRECISION) / sizeof *cis->limbs;
-    mpfr_t w; /* the function may exchange its limbs */
-    mpfr_init2(w, SEED_PRECISION);
-    for (size_t k = 0; k < cis->n; k++) {
-        mp_limb_t *limbs = cis->limbs + k * limbs_n;
-        mpfr_custom_init(limbs, SEED_PRECISION);
-        mpfr_custom_init_set(cis->w[k], MPFR_ZERO_KIND, 0, SEED_PRECISION, limbs);
-        cis->frequency(cis->context, k, w);
-        mpfr_set(cis->w[k], w, MPFR_RNDN);
-    }
-    mpfr_clear(w);
-}
-
-/* Allocates what the layout needs; at least something of each, for n = 0 or no groups. */
-static bool allocate(struct pe__cis *cis)
-{
-    size_t limbs_bytes = cis->n * mpfr_custom_get_size(SEED_PRECISION);
-    size_t w_bytes = cis->n * sizeof *cis->w;
-    size_t table_bytes = entries_bytes(cis);
-    cis->bytes = sizeof *cis + limbs_bytes + w_bytes + table_bytes;
-    cis->limbs = malloc(limbs_bytes + 1);
-    cis->w = malloc(w_bytes + 1);
-    cis->entries = aligned_alloc(64, table_bytes + 64);
-    return cis->limbs && cis->w && cis->entries;
-}
-
-struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, size_t n,
-                            uint32_t groups)
-{
-    struct pe__cis *cis = calloc(1, sizeof *cis);
-    if (!cis)
-        return NULL;
-    cis->frequency = frequency;
-    cis->context = context;
-    cis->n = n;
-    cis->groups = groups;
-    choose_layout(cis);
-    if (!allocate(cis)) {
-        pe__cis_free(cis);
-        return NULL;
-    }
-    fill_frequencies(cis);
-    if (cis->tables_n > 0)
-        fill_tables(cis);
-    return cis;
-}
-
-void pe__cis_free(struct pe__cis *cis)
-{
-    if (!cis)
-        return;
-    free(cis->entries);
-    free(cis->w);
-    free(cis->limbs);
-    free(cis);
-}
-
-size_t pe__cis_bytes(const struct pe__cis *cis)
-{
-    return cis->bytes;
-}
-
-uint32_t pe__cis_groups(const struct pe__cis *cis)
-{
-    return cis->groups;
 }
 
 /* ---- Values ------------------------------------------------------------------------------- */
@@ -362,7 +127,7 @@ static void multiply_entry(const struct block *block, size_t table, size_t digit
         n = PE__BLOCK - k % PE__BLOCK;
         if (n > block->n - i)
             n = block->n - i;
-        struct pe__cdd_in entry = as_input(entry_at(block->cis, table, digit, k));
+        struct pe__cdd_in entry = pe__cdd_input(pe__cis_entry(block->cis, table, digit, k));
         struct pe__cdd product = planes_at(out, i);
         if (x) {
             struct pe__cdd_in factor = planes_from(x, i);
@@ -380,7 +145,7 @@ static const struct pe__planes *multiply(const struct block *block, magnitude bi
 {
     const struct pe__cis *cis = block->cis;
     for (size_t table = 0; table < cis->tables_n && bits >> cis->shift[table] != 0; table++) {
-        size_t digit = (size_t)(bits >> cis->shift[table]) & digits_n(cis);
+        size_t digit = (size_t)(bits >> cis->shift[table]) & pe__digits_n(cis);
         if (digit == 0)
             continue;
         multiply_entry(block, table, digit, x, out);
@@ -414,7 +179,7 @@ static double row_by_mpfr(const struct block *block, struct pe__pos position,
     mpfr_inits2(SLOW_PRECISION, c, s, scratch, (mpfr_ptr)NULL);
     for (size_t i = 0; i < block->n; i++) {
         pe__cis_exact(block->cis, position, block->first + i, c, s);
-        set_lane(planes_at(out, i), 0, c, s, scratch);
+        pe__cdd_set(planes_at(out, i), c, s, scratch);
     }
     mpfr_clears(c, s, scratch, (mpfr_ptr)NULL);
     return SLOW_ERROR;
@@ -440,6 +205,7 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
     }
     const struct pe__planes *prefix = high != 0 ? &walk->prefix : NULL;
     const struct pe__planes *product = multiply(&block, size - high, prefix, out);
+    assert(product); /* there is a digit */
     if (product != out)
         copy(n, planes_from(product, 0), planes_at(out, 0));
     if (negative)
@@ -455,7 +221,7 @@ static void set_angle(mpfr_ptr angle, const struct pe__cis *cis, struct pe__pos 
     mpfr_prec_t precision = mpfr_get_prec(angle);
     mpfr_set_d(angle, position.hi, MPFR_RNDN);
     mpfr_add_d(angle, angle, position.lo, MPFR_RNDN);
-    if (precision <= SEED_PRECISION) {
+    if (precision <= PE__SEED_PRECISION) {
         mpfr_mul(angle, angle, cis->w[k], MPFR_RNDN);
         return;
     }

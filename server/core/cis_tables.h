@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * cis_tables.h: the digit tables of a set of frequencies, shared by cis_tables.c, which lays them
+ * out and fills them, and cis.c, which multiplies their entries.
+ *
+ * The magnitude of a position is a 120-bit integer in steps of 2^-66. Its bits are cut into tables
+ * of 6 (or 3, or 1) bits; the entry of table t and digit d holds cis(d 2^(shift[t] - 66) w_k) of
+ * every pair k as double-double.
+ */
+#ifndef PE_CORE_CIS_TABLES_H
+#define PE_CORE_CIS_TABLES_H
+
+#include "cis.h"
+#include "kernels.h"
+
+#define PE__DIGIT_BITS     6
+#define PE__FRACTION_BITS  66
+#define PE__POSITION_BITS  (PE__DIGIT_BITS * PE__GROUPS_N)
+#define PE__SEED_PRECISION 256
+
+struct pe__cis {
+    pe__frequency_fn *frequency;
+    const void *context;
+    size_t n;
+    uint32_t groups;
+    unsigned __int128 covered; /* the bits that the tables stand for */
+    unsigned high_shift;       /* the bits below are of the lowest group */
+    unsigned digit_bits;
+    size_t tables_n;
+    uint8_t shift[PE__POSITION_BITS]; /* lowest bit of each table, ascending */
+    size_t bytes;
+    mpfr_t *w;        /* the frequencies to PE__SEED_PRECISION */
+    mp_limb_t *limbs; /* theirs */
+    /* By blocks of PE__BLOCK pairs, in a block by table and digit (from 1), then the planes cos_hi,
+     * cos_lo, sin_hi, sin_lo: what a walk uses lies together. */
+    double *entries;
+};
+
+/* Digits of one table that have an entry: all but 0. */
+static inline size_t pe__digits_n(const struct pe__cis *cis)
+{
+    return ((size_t)1 << cis->digit_bits) - 1;
+}
+
+/* The entry of a digit, from pair k to the end of k's block. */
+struct pe__cdd pe__cis_entry(const struct pe__cis *cis, size_t table, size_t digit, size_t k);
+
+static inline struct pe__cdd_in pe__cdd_input(struct pe__cdd x)
+{
+    return (struct pe__cdd_in){x.cos_hi, x.cos_lo, x.sin_hi, x.sin_lo};
+}
+
+/* Sets the first lane of x; c and s have at least 107 bits. scratch: of their precision. */
+void pe__cdd_set(struct pe__cdd x, mpfr_srcptr c, mpfr_srcptr s, mpfr_ptr scratch);
+
+#endif
