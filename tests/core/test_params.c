@@ -357,7 +357,7 @@ Test(value, choices_have_their_first_name)
 
 Test(nearest, is_within_a_third_of_the_letters)
 {
-    static const char *const names[] = {"dim", "base", "layout", "rotary_dim", "direction"};
+    static const char *const names[] = {"d", "dim", "base", "layout", "rotary_dim", "direction"};
     static const struct {
         const char *name, *nearest;
     } cases[] = {
