@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * apply.c: views of tensors and the walk over their rows. What happens to a row is in
+ * apply_rotate.c and apply_add.c; biases of scores are in bias.c.
+ */
+#include "apply.h"
+
+#include <string.h>
+
+#include "dtype.h"
+#include "kind.h"
+
+/* ---- Views -------------------------------------------------------------------------------- */
+
+/* The extent and stride of one axis letter; 1 and 0 when the tensor has no such axis. */
+struct axis {
+    size_t n, stride;
+};
+
+static struct axis find_axis(char letter, const char *axes, const size_t *shape)
+{
+    const char *found = strchr(axes, letter);
+    if (!found)
+        return (struct axis){1, 0};
+    struct axis axis = {shape[found - axes], 1};
+    for (size_t i = (size_t)(found - axes) + 1; axes[i]; i++)
+        axis.stride *= shape[i];
+    return axis;
+}
+
+/* Some of b, h and t, each once, then d. */
+static bool axes_are_valid(const char *axes, size_t rank)
+{
+    if (rank == 0 || strlen(axes) != rank || axes[rank - 1] != 'd')
+        return false;
+    for (size_t i = 0; i < rank; i++)
+        if (!strchr("bhtd", axes[i]) || strchr(axes + i + 1, axes[i]))
+            return false;
+    return true;
+}
+
+bool pe_view_init(struct pe_view *view, enum pe_dtype dtype, void *data, const char *axes,
+                  const size_t *shape, size_t rank, size_t heads)
+{
+    if (!axes_are_valid(axes, rank))
+        return false;
+    struct axis batch = find_axis('b', axes, shape);
+    struct axis head = find_axis('h', axes, shape);
+    struct axis token = find_axis('t', axes, shape);
+    struct axis channel = find_axis('d', axes, shape);
+    if (heads > 1 && strchr(axes, 'h'))
+        return heads == head.n && pe_view_init(view, dtype, data, axes, shape, rank, 1);
+    if (heads > 1) {
+        if (channel.n % heads != 0)
+            return false;
+        channel.n /= heads;
+        head = (struct axis){heads, channel.n};
+    }
+    *view = (struct pe_view){dtype,     data,         batch.n,     head.n,      token.n,
+                             channel.n, batch.stride, head.stride, token.stride};
+    return true;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+static char *row_of(const struct pe_view *view, size_t batch, size_t head, size_t token)
+{
+    size_t i = batch * view->batch_stride + head * view->head_stride + token * view->token_stride;
+    return (char *)view->data + i * pe_dtype_size(view->dtype);
+}
+
+void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
+                   void *context)
+{
+    const struct pe_view *in = slab->job->in;
+    const struct pe_view *out = slab->job->out;
+    bool tokens_inside = in->token_stride < in->head_stride;
+    size_t outer_n = tokens_inside ? in->heads : n;
+    size_t inner_n = tokens_inside ? n : in->heads;
+    for (size_t batch = slab->batch; batch < slab->batch + slab->batches_n; batch++)
+        for (size_t outer = 0; outer < outer_n; outer++)
+            for (size_t inner = 0; inner < inner_n; inner++) {
+                size_t head = tokens_inside ? outer : inner;
+                size_t token = tokens_inside ? inner : outer;
+                fn(context, token, row_of(in, batch, head, first + token),
+                   row_of(out, batch, head, first + token));
+            }
+}
+
+#define CHUNK 128 /* elements converted at a time */
+
+void pe__row_copy(const struct pe_apply *job, size_t first, size_t n, const void *x, void *y)
+{
+    enum pe_dtype from = job->in->dtype;
+    enum pe_dtype to = job->out->dtype;
+    size_t size = pe_dtype_size(from);
+    if (from == to) {
+        if (x != y)
+            memcpy((char *)y + first * size, (const char *)x + first * size, n * size);
+        return;
+    }
+    double values[CHUNK];
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t part = n - i < CHUNK ? n - i : CHUNK;
+        pe__load_row(from, x, first + i, part, values);
+        pe__store_row(to, y, first + i, part, values);
+    }
+}
+
+static void copy_row(void *context, size_t token, const void *x, void *y)
+{
+    const struct pe_apply *job = context;
+    (void)token;
+    pe__row_copy(job, 0, job->in->dim, x, y);
+}
+
+static void copy_slab(const struct pe__slab *slab)
+{
+    struct pe_apply job = *slab->job;
+    pe__slab_rows(slab, 0, job.in->tokens, copy_row, &job);
+}
+
+/* ---- Apply -------------------------------------------------------------------------------- */
+
+size_t pe_apply_work_bytes(const struct pe_plan *plan)
+{
+    switch (plan->spec.kind->acts) {
+    case PE_ROTATES:
+        return pe__rotate_work_bytes();
+    case PE_ADDS:
+        return pe__add_work_bytes(plan);
+    default:
+        return 64; /* none is needed, but some allocators fail for 0 */
+    }
+}
+
+static void apply_slab(const struct pe__slab *slab)
+{
+    switch (slab->job->plan->spec.kind->acts) {
+    case PE_ROTATES:
+        pe__apply_rotate(slab);
+        break;
+    case PE_ADDS:
+        pe__apply_add(slab);
+        break;
+    default:
+        copy_slab(slab);
+    }
+}
+
+/* Every value of the other dtypes is a double, so that what remains is in place. */
+static void widen_slab(struct pe__slab slab)
+{
+    struct pe_apply job = *slab.job;
+    copy_slab(&slab);
+    job.in = job.out;
+    slab.job = &job;
+    apply_slab(&slab);
+}
+
+void pe_apply(const struct pe_apply *job)
+{
+    size_t batches_n = job->positions_n == 1 ? job->in->batches : 1;
+    bool widens = job->out->dtype == PE_F64 && job->in->dtype != PE_F64;
+    for (size_t i = 0; i < job->positions_n; i++) {
+        struct pe__slab slab = {job, &job->positions[i], i, batches_n};
+        if (widens)
+            widen_slab(slab);
+        else
+            apply_slab(&slab);
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * apply.h: what applying an encoding to a tensor consists of, shared by apply.c (views, the walk
+ * over rows), apply_rotate.c and apply_add.c.
+ */
+#ifndef PE_CORE_APPLY_H
+#define PE_CORE_APPLY_H
+
+#include "posenc.h"
+
+/* Scratch for the values of a block of tokens: fits the second-level cache with room for data. */
+#define PE__APPLY_BYTES ((size_t)256 << 10)
+
+/* A part of the tensor whose batches share their positions. */
+struct pe__slab {
+    const struct pe_apply *job;
+    const struct pe_positions *positions;
+    size_t batch, batches_n;
+};
+
+/* Handles the channels of one token in one batch and head; `token` counts from the first of
+ * pe__slab_rows. x and y are rows of in and out, the same memory when in place. */
+typedef void pe__row_fn(void *context, size_t token, const void *x, void *y);
+
+/* Calls fn for every row of tokens [first, first + n), in the order in which they lie in memory. */
+void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
+                   void *context);
+
+/* Copies channels [first, first + n) of a row, bit by bit if both dtypes are the same (nothing in
+ * place), else rounded once. */
+void pe__row_copy(const struct pe_apply *job, size_t first, size_t n, const void *x, void *y);
+
+void pe__apply_rotate(const struct pe__slab *slab);
+size_t pe__rotate_work_bytes(void);
+void pe__apply_add(const struct pe__slab *slab);
+size_t pe__add_work_bytes(const struct pe_plan *plan);
+
+#endif

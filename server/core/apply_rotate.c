@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * apply_rotate.c: rotates rows of pairs. Cos and sin are made once per block of tokens and pairs,
+ * then used for all batches and heads, so that they are read from cache whichever axis is
+ * outermost. The arithmetic is in kernels_rotate.inc.c, cos and sin come from the plan; here
+ * doubtful values are recomputed by MPFR.
+ */
+#include "apply.h"
+#include "exact.h"
+#include "kernels.h"
+#include "kind.h"
+#include "round.h"
+
+/* Consecutive pairs of a block whose members lie `step` apart, as a kernel takes them. */
+struct run {
+    size_t first, n; /* within the block */
+    size_t step;     /* 1 or 2 */
+    size_t a, b;     /* channels of the first pair */
+};
+
+/* Cos and sin of one token's block of pairs. */
+struct narrow_row { /* f32, f16, bf16: correctly rounded doubles */
+    _Alignas(64) double c[PE__BLOCK];
+    _Alignas(64) double s[PE__BLOCK];
+};
+struct wide_row { /* f64 */
+    struct pe__planes planes;
+    double eps;
+};
+#define NARROW_N (PE__APPLY_BYTES / sizeof(struct narrow_row))
+#define WIDE_N   (PE__APPLY_BYTES / sizeof(struct wide_row))
+
+struct work {
+    struct pe__plan_walk walk;
+    struct pe__planes planes;
+    union {
+        struct narrow_row narrow[NARROW_N];
+        struct wide_row wide[WIDE_N];
+    };
+    bool still[NARROW_N]; /* tokens at position 0 */
+};
+
+/* What is being rotated now: pairs [first, first + n) of tokens from `token` on. */
+struct rotation {
+    const struct pe__slab *slab;
+    const struct pe_plan *plan;
+    const struct pe__kernels *kernels;
+    struct work *work;
+    enum pe_dtype from, to;
+    size_t token;
+    size_t first, n;
+    size_t runs_n;
+    struct run runs[PE__BLOCK];
+};
+
+/* ---- Channels ----------------------------------------------------------------------------- */
+
+static void add_pair(struct rotation *rotation, size_t j, size_t a, size_t b)
+{
+    size_t step = b == a + 1 ? 2 : 1;
+    struct run *last = rotation->runs_n ? &rotation->runs[rotation->runs_n - 1] : NULL;
+    if (last && last->step == step && a == last->a + last->n * step &&
+        b == last->b + last->n * step)
+        last->n++;
+    else
+        rotation->runs[rotation->runs_n++] = (struct run){j, 1, step, a, b};
+}
+
+static void map_channels(struct rotation *rotation)
+{
+    rotation->runs_n = 0;
+    for (size_t j = 0; j < rotation->n; j++) {
+        size_t a;
+        size_t b;
+        rotation->plan->spec.kind->ops->pair_channels(&rotation->plan->spec, rotation->first + j,
+                                                      &a, &b);
+        add_pair(rotation, j, a, b);
+    }
+}
+
+/* ---- Cos and sin -------------------------------------------------------------------------- */
+
+struct value {
+    const struct rotation *rotation;
+    size_t token;
+    bool is_sine;
+};
+
+static void value_exact(const void *context, size_t j, mpfr_t y)
+{
+    const struct value *value = context;
+    const struct rotation *rotation = value->rotation;
+    pe__plan_pair_exact(rotation->plan, rotation->slab->positions, value->token,
+                        rotation->first + j, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
+}
+
+static void round_values(const struct value *value, const double *hi, const double *lo, double eps,
+                         double *out)
+{
+    uint16_t bad[PE__BLOCK];
+    size_t bad_n = pe__round_row(PE_F64, value->rotation->n, hi, lo, eps, out, 1, bad);
+    for (size_t i = 0; i < bad_n; i++)
+        pe__round_exact(PE_F64, value_exact, value, bad[i], out, bad[i]);
+}
+
+/* 0 - x rather than -x: an exact zero stays +0. */
+static void negate(double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = 0 - x[i];
+}
+
+static void make_narrow(const struct rotation *rotation, size_t token, struct narrow_row *row)
+{
+    struct pe__planes *planes = &rotation->work->planes;
+    double eps = pe__plan_pairs(rotation->plan, &rotation->work->walk, rotation->slab->positions,
+                                token, rotation->first, rotation->n, planes);
+    struct value value = {rotation, token, false};
+    round_values(&value, planes->cos_hi, planes->cos_lo, eps, row->c);
+    value.is_sine = true;
+    round_values(&value, planes->sin_hi, planes->sin_lo, eps, row->s);
+    if (rotation->slab->job->inverse)
+        negate(row->s, rotation->n);
+}
+
+static void make_wide(const struct rotation *rotation, size_t token, struct wide_row *row)
+{
+    row->eps = pe__plan_pairs(rotation->plan, &rotation->work->walk, rotation->slab->positions,
+                              token, rotation->first, rotation->n, &row->planes);
+    if (rotation->slab->job->inverse) {
+        negate(row->planes.sin_hi, rotation->n);
+        negate(row->planes.sin_lo, rotation->n);
+    }
+}
+
+static bool is_at_zero(const struct rotation *rotation, size_t token)
+{
+    const struct pe_positions *positions = rotation->slab->positions;
+    for (size_t axis = 0; axis < rotation->plan->spec.kind->axes; axis++)
+        if (pe__plan_position(rotation->plan, positions->at[axis][token]).hi != 0)
+            return false;
+    return true;
+}
+
+/* Fills the scratch for tokens [rotation->token, + n). */
+static void make_values(const struct rotation *rotation, size_t n)
+{
+    struct work *work = rotation->work;
+    for (size_t i = 0; i < n; i++) {
+        size_t token = rotation->token + i;
+        work->still[i] = is_at_zero(rotation, token);
+        if (work->still[i])
+            continue;
+        if (rotation->to == PE_F64)
+            make_wide(rotation, token, &work->wide[i]);
+        else
+            make_narrow(rotation, token, &work->narrow[i]);
+    }
+}
+
+/* ---- f64: doubtful pairs ------------------------------------------------------------------ */
+
+/* x c + y s or x s + y c of one pair: two products that MPFR gives to any precision. */
+struct member {
+    const struct rotation *rotation;
+    size_t token, pair;
+    double x, y;
+    bool cosine_first;
+};
+
+static void product_exact(const void *context, size_t i, mpfr_t y)
+{
+    const struct member *member = context;
+    const struct rotation *rotation = member->rotation;
+    bool is_cosine = (i == 0) == member->cosine_first;
+    pe__plan_pair_exact(rotation->plan, rotation->slab->positions, member->token, member->pair,
+                        is_cosine ? y : NULL, is_cosine ? NULL : y);
+    if (!is_cosine && rotation->slab->job->inverse && !mpfr_zero_p(y))
+        mpfr_neg(y, y, MPFR_RNDN);
+    mpfr_mul_d(y, y, i == 0 ? member->x : member->y, MPFR_RNDN);
+}
+
+static void member_exact(const void *context, size_t i, mpfr_t y)
+{
+    (void)i;
+    pe__exact_sum(product_exact, context, 2, y);
+}
+
+static void rotate_exactly(const struct rotation *rotation, size_t token, size_t pair,
+                           const struct pe__rotation *job, size_t i)
+{
+    size_t at = i * job->step;
+    double a = ((const double *)job->a)[at];
+    double b = ((const double *)job->b)[at];
+    struct member first = {rotation, token, pair, a, -b, true};
+    struct member second = {rotation, token, pair, a, b, false};
+    pe__round_exact(PE_F64, member_exact, &first, 0, job->ya, at);
+    pe__round_exact(PE_F64, member_exact, &second, 0, job->yb, at);
+}
+
+static void rotate_wide(const struct rotation *rotation, size_t token, const struct run *run,
+                        const struct pe__rotation *job)
+{
+    const struct wide_row *row = &rotation->work->wide[token];
+    struct pe__cdd_in cs = {row->planes.cos_hi + run->first, row->planes.cos_lo + run->first,
+                            row->planes.sin_hi + run->first, row->planes.sin_lo + run->first};
+    uint16_t bad[PE__BLOCK];
+    size_t bad_n = rotation->kernels->rotate_f64(job, cs, row->eps, bad);
+    for (size_t i = 0; i < bad_n; i++)
+        rotate_exactly(rotation, rotation->token + token, rotation->first + run->first + bad[i],
+                       job, bad[i]);
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+/* What passes through unchanged: all channels at position 0, else those behind the pairs. */
+static void copy_rest(const struct rotation *rotation, bool still, const void *x, void *y)
+{
+    size_t first = still ? 0 : 2 * rotation->plan->pairs;
+    if (rotation->first == 0)
+        pe__row_copy(rotation->slab->job, first, rotation->slab->job->in->dim - first, x, y);
+}
+
+static void rotate_run(const struct rotation *rotation, size_t token, const struct run *run,
+                       const void *x, void *y)
+{
+    size_t size = pe_dtype_size(rotation->to);
+    struct pe__rotation job = {
+        .n = run->n,
+        .step = run->step,
+        .a = (const char *)x + run->a * size,
+        .b = (const char *)x + run->b * size,
+        .ya = (char *)y + run->a * size,
+        .yb = (char *)y + run->b * size,
+    };
+    const struct narrow_row *row = &rotation->work->narrow[token];
+    if (rotation->to == PE_F64)
+        rotate_wide(rotation, token, run, &job);
+    else
+        rotation->kernels->rotate[rotation->to](&job, row->c + run->first, row->s + run->first);
+}
+
+/* The kernels' operations from one dtype to a narrower one. */
+static void rotate_converting(const struct rotation *rotation, size_t token, const struct run *run,
+                              const void *x, void *y)
+{
+    const double *c = rotation->work->narrow[token].c + run->first;
+    const double *s = rotation->work->narrow[token].s + run->first;
+    for (size_t i = 0; i < run->n; i++) {
+        double a = pe_load(rotation->from, x, run->a + i * run->step);
+        double b = pe_load(rotation->from, x, run->b + i * run->step);
+        pe_store(rotation->to, y, run->a + i * run->step, a * c[i] - b * s[i]);
+        pe_store(rotation->to, y, run->b + i * run->step, a * s[i] + b * c[i]);
+    }
+}
+
+static void rotate_row(void *context, size_t token, const void *x, void *y)
+{
+    const struct rotation *rotation = context;
+    bool still = rotation->work->still[token];
+    copy_rest(rotation, still, x, y);
+    if (still)
+        return;
+    bool converts = rotation->from != rotation->to;
+    for (size_t r = 0; r < rotation->runs_n; r++)
+        (converts ? rotate_converting : rotate_run)(rotation, token, &rotation->runs[r], x, y);
+}
+
+size_t pe__rotate_work_bytes(void)
+{
+    return sizeof(struct work);
+}
+
+void pe__apply_rotate(const struct pe__slab *slab)
+{
+    struct rotation rotation = {
+        .slab = slab,
+        .plan = slab->job->plan,
+        .kernels = pe__kernels(),
+        .work = slab->job->work,
+        .from = slab->job->in->dtype,
+        .to = slab->job->out->dtype,
+    };
+    size_t tokens = slab->job->in->tokens;
+    size_t pairs = rotation.plan->pairs;
+    size_t step = rotation.to == PE_F64 ? WIDE_N : NARROW_N;
+    for (rotation.first = 0; rotation.first < pairs; rotation.first += PE__BLOCK) {
+        rotation.n = pairs - rotation.first < PE__BLOCK ? pairs - rotation.first : PE__BLOCK;
+        map_channels(&rotation);
+        pe__plan_walk_init(&rotation.work->walk);
+        for (rotation.token = 0; rotation.token < tokens; rotation.token += step) {
+            size_t n = tokens - rotation.token < step ? tokens - rotation.token : step;
+            make_values(&rotation, n);
+            pe__slab_rows(slab, rotation.token, n, rotate_row, &rotation);
+        }
+    }
+}
