@@ -23,8 +23,8 @@
 #include "metrics.h"
 
 /* A head of 8 KiB target and 16 KiB fields, and what libmicrohttpd notes about its fields and
- * parameters. */
-#define CONNECTION_BYTES ((size_t)64 << 10)
+ * parameters; larger buffers do not make uploads faster. */
+#define CONNECTION_BYTES ((size_t)36 << 10)
 /* Silent connections are closed after so long: a net below the deadlines. */
 #define IDLE_S 15u
 /* Turns of the loop without a word to us, after which libmicrohttpd does not get the next at once.

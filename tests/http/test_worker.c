@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/* test_worker.c: jobs on the pool: how many, on which threads, in what order. */
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "metrics.h"
+#include "worker.h"
+
+#define JOBS_N 8
+
+static atomic_int running, running_most, ran;
+static int done;
+static uv_thread_t loop_thread;
+
+static void run(struct worker_job *job)
+{
+    uv_thread_t self = uv_thread_self();
+    (void)job;
+
+    int now = atomic_fetch_add(&running, 1) + 1, most = atomic_load(&running_most);
+    while (now > most && !atomic_compare_exchange_weak(&running_most, &most, now))
+        continue;
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    if (!uv_thread_equal(&self, &loop_thread))
+        atomic_fetch_add(&ran, 1);
+    atomic_fetch_sub(&running, 1);
+}
+
+static void finish(struct worker_job *job)
+{
+    uv_thread_t self = uv_thread_self();
+    cr_assert(uv_thread_equal(&self, &loop_thread));
+    cr_assert_not_null(job->pool);
+    done++;
+}
+
+Test(worker, runs_as_many_as_told_and_refuses_the_rest)
+{
+    uv_loop_t loop;
+    struct worker_pool pool;
+    struct worker_job jobs[JOBS_N];
+
+    loop_thread = uv_thread_self();
+    uv_loop_init(&loop);
+    worker_pool_init(&pool, &loop, 2, 3);
+    for (size_t i = 0; i < JOBS_N; i++) {
+        jobs[i] = (struct worker_job){.run = run, .done = finish};
+        cr_expect_eq(worker_submit(&pool, &jobs[i]), i < 5, "job %zu", i);
+    }
+    cr_expect_eq(pool.jobs, 5);
+    cr_expect_eq(metric_get(METRIC_jobs_refused), 3);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(done, 5);
+    cr_expect_eq(atomic_load(&ran), 5);
+    cr_expect_leq(atomic_load(&running_most), 2);
+    cr_expect_eq(pool.jobs, 0);
+    cr_expect_eq(metric_get(METRIC_jobs_waiting), 0);
+    cr_expect_eq(metric_get(METRIC_jobs_running), 0);
+    cr_expect_eq(metric_get(METRIC_jobs_finished), 5);
+    cr_expect(worker_submit(&pool, &jobs[0])); /* there is room again */
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(done, 6);
+    uv_loop_close(&loop);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * toy.h: a service with a few toy routes in a child process, so that the http layer can be tested
+ * without the api layer. The child ends when it is told to (toy_stop) or with the test.
+ */
+#ifndef TESTS_HTTP_TOY_H
+#define TESTS_HTTP_TOY_H
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http.h"
+#include "log.h"
+
+static inline enum step toy_say(struct request *request)
+{
+    request->response.content_type = "text/plain";
+    buf_printf(&request->response.body, "%s %s %s", request->path,
+               request->path_arg ? request->path_arg : "-",
+               request->suffix ? request->suffix : "-");
+    for (size_t i = 0; i < request->args_n; i++)
+        buf_printf(&request->response.body, " %s=%s", request->args[i].name,
+                   request->args[i].value);
+    return STEP_DONE;
+}
+
+static inline enum step toy_later(struct request *request)
+{
+    (void)request;
+    return STEP_WORK;
+}
+
+static inline enum step toy_echo(struct request *request)
+{
+    request->response.content_type = "application/octet-stream";
+    buf_append(&request->response.body, request->body, request->body_len);
+    if ((uintptr_t)request->body % 64 != 0)
+        return STEP_FAILED;
+    return STEP_DONE;
+}
+
+static inline size_t toy_number(const struct request *request)
+{
+    return request->args_n ? strtoul(request->args[0].value, NULL, 10) : 0;
+}
+
+/* ?ms=N in slices of a millisecond, looking at the deadline as long loops do. */
+static inline enum step toy_sleep(struct request *request)
+{
+    for (size_t ms = toy_number(request); ms > 0; ms--) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (request_expired(request)) {
+            err_add(&request->err, ERR_deadline, NULL, NULL, "slept too long");
+            return STEP_FAILED;
+        }
+    }
+    buf_puts(&request->response.body, "slept");
+    return STEP_DONE;
+}
+
+/* ?ms=N without looking at the deadline. */
+static inline enum step toy_stubborn(struct request *request)
+{
+    size_t ms = toy_number(request);
+    nanosleep(
+        &(struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000},
+        NULL);
+    buf_puts(&request->response.body, "slept");
+    return STEP_DONE;
+}
+
+/* ?bytes=N of a shared blob. */
+static inline enum step toy_big(struct request *request)
+{
+    struct buf bytes;
+    size_t len = toy_number(request);
+
+    buf_init(&bytes, len);
+    if (!buf_reserve(&bytes, len))
+        return STEP_FAILED;
+    memset(bytes.data, 'x', len);
+    bytes.len = len;
+    request->response.blob = blob_from_buf(&bytes);
+    return STEP_DONE;
+}
+
+static inline enum step toy_settle(struct request *request)
+{
+    response_header(request, "Settled", "yes");
+    return STEP_DONE;
+}
+
+static inline void toy_state_free(struct request *request)
+{
+    free(request->state);
+}
+
+static inline enum step toy_state(struct request *request)
+{
+    request->state = malloc(1000); /* a leak, if the state is not freed */
+    request->state_free = toy_state_free;
+    buf_puts(&request->response.body, "state");
+    return STEP_DONE;
+}
+
+static inline enum step toy_silent(struct request *request)
+{
+    (void)request;
+    return STEP_FAILED;
+}
+
+static inline void toy_finish(struct request *request)
+{
+    response_header(request, "Finished", "yes");
+    for (size_t i = 0; i < request->err.n && i < ERR_ITEMS_MAX; i++)
+        buf_printf(&request->response.body, "%s %s: %s\n", err_slug(request->err.item[i].code),
+                   request->err.item[i].where, request->err.item[i].detail);
+}
+
+static const struct route toy_routes[] = {
+    {METHOD_GET, "/", false, toy_say, NULL, NULL, NULL},
+    {METHOD_GET, "/small", false, toy_say, NULL, NULL, NULL},
+    {METHOD_GET, "/table", true, toy_say, NULL, NULL, NULL},
+    {METHOD_GET, "/things/{name}", true, toy_say, NULL, NULL, NULL},
+    {METHOD_POST, "/echo", false, toy_later, toy_echo, NULL, NULL},
+    {METHOD_GET, "/echo", false, toy_say, NULL, NULL, NULL},
+    {METHOD_GET, "/sleep", false, toy_later, toy_sleep, toy_settle, NULL},
+    {METHOD_GET, "/stubborn", false, toy_later, toy_stubborn, NULL, NULL},
+    {METHOD_GET, "/big", false, toy_later, toy_big, NULL, NULL},
+    {METHOD_GET, "/state", false, toy_state, NULL, NULL, NULL},
+    {METHOD_GET, "/silent", false, toy_silent, NULL, NULL, NULL},
+};
+
+static inline struct http_options toy_options(void)
+{
+    return (struct http_options){.listen = "127.0.0.1:0",
+                                 .workers = 2,
+                                 .queue = 2,
+                                 .body_max = 1 << 20,
+                                 .arena_max = 1 << 20,
+                                 .deadline_ms = 5000,
+                                 .connections_max = 1024,
+                                 .ready_fd = -1};
+}
+
+/* Serves until a signal; the exit status. */
+static inline int toy_serve(const struct http_options *options)
+{
+    const struct http_hooks hooks = {toy_routes, sizeof toy_routes / sizeof toy_routes[0], NULL,
+                                     toy_finish};
+    struct http_service *service = http_start(options, &hooks);
+    if (!service)
+        return EXIT_FAILURE;
+    int status = http_run(service);
+    http_free(service);
+    return status;
+}
+
+struct toy {
+    pid_t pid;
+    int port;
+};
+
+/* The service in a child; port 0 when it did not start. */
+static inline struct toy toy_start(struct http_options options)
+{
+    struct toy toy = {0, 0};
+    int ends[2];
+    char line[128] = "";
+
+    if (pipe(ends) != 0)
+        return toy;
+    fflush(NULL);
+    toy.pid = fork();
+    if (toy.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        log_set_format(LOG_OFF);
+        options.ready_fd = ends[1];
+        exit(toy_serve(&options));
+    }
+    close(ends[1]);
+    for (size_t len = 0; len < sizeof line - 1 && read(ends[0], line + len, 1) == 1; len++)
+        continue;
+    close(ends[0]);
+    const char *port = strrchr(line, ':');
+    toy.port = port ? (int)strtol(port + 1, NULL, 10) : 0;
+    return toy;
+}
+
+/* SIGTERM, then the exit status; -1 when it did not exit by itself. */
+static inline int toy_stop(const struct toy *toy)
+{
+    int status = 0;
+    kill(toy->pid, SIGTERM);
+    waitpid(toy->pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#endif
