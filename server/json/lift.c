@@ -91,7 +91,8 @@ bool lift_end(struct walk *walk)
     if (!reserve_array(walk))
         return false;
     array->len = (size_t)(walk->scan.at - array->text);
-    if (array->rank > JSON_RANK_MAX) /* there is a fault; the shape is not to be read past its end */
+    if (array->rank >
+        JSON_RANK_MAX) /* there is a fault; the shape is not to be read past its end */
         array->rank = JSON_RANK_MAX;
     walk->arrays[walk->arrays_n++] = *array;
     buf_append(&walk->envelope, walk->copied, (size_t)(array->text - walk->copied));

@@ -10,7 +10,9 @@
 
 #include "utf8.h"
 
-#define BLOCK 64 /* elements for which room is made at once */
+#define ELEMENT_BYTES (PE_TEXT_MAX + 3) /* digits or a word, quotes, a comma */
+#define BLOCK         64                /* elements for which room is made at once */
+_Static_assert(BLOCK *ELEMENT_BYTES <= JSON_WRITE_AHEAD, "as write.h says");
 
 /* ---- Strings -------------------------------------------------------------------------------- */
 
@@ -77,7 +79,7 @@ static void write_row(struct buf *out, enum pe_dtype dtype, const void *data, si
 {
     for (size_t i = 0; i < n;) {
         size_t stop = n - i < BLOCK ? n : i + BLOCK;
-        if (!buf_reserve(out, (stop - i) * (PE_TEXT_MAX + 3)))
+        if (!buf_reserve(out, (stop - i) * ELEMENT_BYTES))
             return;
         char *at = out->data + out->len;
         for (; i < stop; i++) {
