@@ -3,7 +3,12 @@
  * render_txt.c: the answer for a terminal: the main tensor as an aligned table (tensors of the same
  * length stand beside one of rank 1), then the readouts, as sentences or through render_tree.c.
  * Every number is printed twice, once for its width: that is cheaper than keeping its text.
+ *
+ * A column has room for the digits that a number of its dtype usually takes, so that it does not
+ * get narrower where the last digits happen to be zeros: 0.9950042 and 0.99950033 are as wide.
  */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +45,39 @@ static size_t index_width(const struct render_sheet *sheet, size_t i)
     return width;
 }
 
+/* One less than always suffice. */
+static const int usual_digits[PE_DTYPES_N] = {
+    [PE_F64] = 16, [PE_F32] = 8, [PE_F16] = 4, [PE_BF16] = 3};
+
+/* Length of a number with the usual digits, in the notation of pe_text_print. */
+static size_t usual_len(enum pe_dtype dtype, double number)
+{
+    char digits[PE_TEXT_MAX];
+    double rounded;
+
+    snprintf(digits, sizeof digits, "%.*e", usual_digits[dtype] - 1, number);
+    pe_text_read(digits, strlen(digits), PE_F64, &rounded, 0);
+    return pe_text_print(PE_F64, &rounded, 0, digits);
+}
+
+static void widen_to_number(size_t *width, const struct tree_tensor *tensor, size_t i)
+{
+    char digits[PE_TEXT_MAX];
+    size_t len = pe_text_print(tensor->dtype, tensor->data, i, digits);
+    double number = pe_load(tensor->dtype, tensor->data, i);
+
+    widen(width, len);
+    /* Integers are as long as they look; and most others fit by now, whatever their digits. */
+    if (!isfinite(number) || number == trunc(number) ||
+        len + (size_t)usual_digits[tensor->dtype] <= *width)
+        return;
+    widen(width, usual_len(tensor->dtype, number));
+}
+
 /* Widths of the index columns, then of all number columns. */
 static void measure(const struct render_sheet *sheet, size_t *width)
 {
     struct render_label label;
-    char digits[PE_TEXT_MAX];
 
     for (size_t i = 0; i < sheet->index_n; i++)
         *width++ = index_width(sheet, i);
@@ -56,7 +89,7 @@ static void measure(const struct render_sheet *sheet, size_t *width)
         }
         for (size_t row = 0, i = 0; row < sheet->rows; row++)
             for (size_t column = 0; column < sheet->columns; column++, i++)
-                widen(&width[column], pe_text_print(tensor->dtype, tensor->data, i, digits));
+                widen_to_number(&width[column], tensor, i);
     }
 }
 

@@ -24,7 +24,7 @@ Test(finish, cache_control)
         {"GET", "/openapi.json", NULL, "public, max-age=300", 200},
         {"GET", "/v1/encodings", NULL, "public, max-age=300", 200},
         {"GET", "/v1/encodings/rope", NULL, "public, max-age=300", 200},
-        {"GET", "/v1/encodings/nope", NULL, "no-store", 404},
+        {"GET", "/v1/encodings/nothing", NULL, "no-store", 404},
         {"GET", "/livez", NULL, "no-store", 200},
         {"GET", "/readyz", NULL, "no-store", 200},
         {"GET", "/metrics", NULL, "no-store", 200},

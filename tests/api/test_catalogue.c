@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/* test_catalogue.c: /v1/encodings says what the table of kinds says, and what the service does. */
+#include "call.h"
+
+static const char *text_at(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+    return text ? text : "(none)";
+}
+
+static void expect_kind(const json_t *entry, const struct pe_kind *kind)
+{
+    static const char *const by[] = {
+        [PE_ACTS_NOT] = "nothing",
+        [PE_ADDS] = "addition",
+        [PE_ROTATES] = "rotation",
+        [PE_BIASES] = "bias",
+    };
+    cr_expect_str_eq(text_at(entry, "kind"), kind->name);
+    cr_expect_str_eq(text_at(entry, "title"), kind->title);
+    cr_expect_str_eq(text_at(entry, "formula"), kind->formula);
+    cr_expect_str_eq(text_at(entry, "by"), by[kind->acts]);
+    const json_t *properties = json_object_get(entry, "properties");
+    cr_expect_eq(json_is_true(json_object_get(properties, "relative")),
+                 (kind->properties & PE_RELATIVE) != 0, "%s", kind->name);
+    cr_expect_eq(json_is_true(json_object_get(properties, "learned")),
+                 (kind->properties & PE_LEARNED) != 0, "%s", kind->name);
+    const json_t *schema = json_object_get(json_object_get(entry, "schema"), "properties");
+    cr_expect_eq(json_object_size(schema), kind->params_n + 1, "%s", kind->name);
+    for (size_t i = 0; i < kind->params_n; i++)
+        cr_expect(json_object_get(schema, kind->params[i].name), "%s: no %s", kind->name,
+                  kind->params[i].name);
+}
+
+Test(catalogue, lists_all_kinds)
+{
+    struct request request;
+    call(&request, "GET", "/v1/encodings", NULL);
+    json_t *answer = call_json(&request);
+    cr_expect_str_eq(text_at(answer, "semantics"), "1");
+    const json_t *encodings = json_object_get(answer, "encodings");
+    cr_assert_eq(json_array_size(encodings), pe_kinds_n());
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        expect_kind(json_array_get(encodings, i), pe_kind_at(i));
+    json_decref(answer);
+    call_end(&request);
+}
+
+/* The row of the specification's example, 9.1. */
+Test(catalogue, rope_as_specified)
+{
+    struct request request;
+    call(&request, "GET", "/v1/encodings/rotary", NULL);
+    json_t *rope = call_json(&request);
+    json_t *expected = json_pack("{s:s, s:[s,s], s:s, s:{s:b,s:b,s:b,s:b}}", "kind", "rope",
+                                 "acts_on", "q", "k", "by", "rotation", "properties", "relative", 1,
+                                 "preserves_norm", 1, "learned", 0, "unbounded", 1);
+    const char *key;
+    json_t *value;
+    json_object_foreach(expected, key, value)
+        cr_expect(json_equal(json_object_get(rope, key), value), "%s differs", key);
+    json_decref(expected);
+
+    const json_t *schema = json_object_get(rope, "schema");
+    cr_expect_str_eq(text_at(schema, "$schema"), "https://json-schema.org/draft/2020-12/schema");
+    cr_expect(json_is_false(json_object_get(schema, "additionalProperties")));
+    const json_t *properties = json_object_get(schema, "properties");
+    const json_t *dim = json_object_get(properties, "dim");
+    cr_expect_str_eq(text_at(dim, "type"), "integer");
+    cr_expect_eq(json_number_value(json_object_get(dim, "minimum")), 2);
+    cr_expect_eq(json_number_value(json_object_get(dim, "maximum")), 65536);
+    cr_expect_eq(json_number_value(json_object_get(dim, "multipleOf")), 2);
+    cr_expect_eq(json_number_value(json_object_get(dim, "default")), 64);
+    const json_t *layout = json_object_get(properties, "layout");
+    cr_expect_str_eq(text_at(layout, "default"), "interleaved");
+    cr_expect_str_eq(json_string_value(json_array_get(json_object_get(layout, "enum"), 1)), "half");
+    const json_t *reference = json_array_get(json_object_get(rope, "references"), 0);
+    cr_expect_str_eq(text_at(reference, "id"), "arXiv:2104.09864");
+    cr_expect_eq(json_integer_value(json_object_get(reference, "year")), 2021);
+    json_decref(rope);
+    call_end(&request);
+}
+
+Test(catalogue, every_example_works)
+{
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        for (const char *const *example = pe_kind_at(i)->examples; *example; example++) {
+            struct request request;
+            call(&request, "GET", *example, NULL);
+            cr_expect_eq(request.response.status, 200, "%s: %s", *example, call_body(&request));
+            call_end(&request);
+        }
+}
+
+/* What the schema gives as default, range and choice is what the service does. */
+Test(catalogue, defaults_are_those_of_the_service)
+{
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        struct request request;
+        char target[128];
+        snprintf(target, sizeof target, "/v1/spec?kind=%s", pe_kind_at(i)->name);
+        call(&request, "GET", target, NULL);
+        cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
+        json_t *answer = call_json(&request);
+        const json_t *spec = json_object_get(answer, "spec");
+        call_end(&request);
+
+        snprintf(target, sizeof target, "/v1/encodings/%s", pe_kind_at(i)->name);
+        call(&request, "GET", target, NULL);
+        json_t *entry = call_json(&request);
+        json_t *properties = json_object_get(json_object_get(entry, "schema"), "properties");
+        const char *key;
+        json_t *schema;
+        json_object_foreach(properties, key, schema)
+        {
+            const json_t *expected = json_object_get(schema, "default");
+            const json_t *value = json_object_get(spec, key);
+            if (expected && value && json_is_number(expected))
+                cr_expect_eq(json_number_value(expected), json_number_value(value), "%s.%s",
+                             pe_kind_at(i)->name, key);
+            else if (expected && value)
+                cr_expect(json_equal(expected, value), "%s.%s", pe_kind_at(i)->name, key);
+        }
+        json_decref(entry);
+        json_decref(answer);
+        call_end(&request);
+    }
+}
+
+Test(catalogue, as_text)
+{
+    struct request request;
+    call(&request, "GET", "/v1/encodings?format=txt", NULL);
+    const char *list = call_body(&request);
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        cr_expect(strstr(list, pe_kind_at(i)->title), "%s is missing", pe_kind_at(i)->title);
+    call_end(&request);
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        char target[128];
+        snprintf(target, sizeof target, "/v1/encodings/%s?format=txt", kind->name);
+        call(&request, "GET", target, NULL);
+        cr_expect_str_eq(request.response.content_type, "text/plain; charset=utf-8");
+        const char *text = call_body(&request);
+        for (size_t j = 0; j < kind->params_n; j++)
+            cr_expect(strstr(text, kind->params[j].name), "%s: no %s", kind->name,
+                      kind->params[j].name);
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+            cr_expect(strcspn(line, "\n") <= 80 || strstr(line, "curl") < line + 10,
+                      "%s: a long line: %.100s", kind->name, line);
+        call_end(&request);
+    }
+}
