@@ -16,14 +16,17 @@ Test(sweep, half_closed_uploads_are_given_up)
         "POST /echo HTTP/1.1\r\nHost: h\r\nContent",
     };
     struct toy toy = toy_start(toy_options());
+    struct wire wires[30];
 
     for (size_t i = 0; i < 30; i++) {
-        struct wire wire = wire_open(toy.port);
-        wire_puts(&wire, heads[i % 3]);
-        shutdown(wire.fd, SHUT_WR);
-        cr_expect(wire_ends(&wire, 5000), "%s", heads[i % 3]);
-        cr_expect_eq(wire.len, 0, "%s", wire.data);
-        wire_close(&wire);
+        wires[i] = wire_open(toy.port);
+        wire_puts(&wires[i], heads[i % 3]);
+        shutdown(wires[i].fd, SHUT_WR);
+    }
+    for (size_t i = 0; i < 30; i++) {
+        cr_expect(wire_ends(&wires[i], 5000), "%s", heads[i % 3]);
+        cr_expect_eq(wires[i].len, 0, "%s", wires[i].data);
+        wire_close(&wires[i]);
     }
     cr_expect_eq(toy_stop(&toy), 0);
 }
