@@ -60,18 +60,29 @@ static size_t usual_len(enum pe_dtype dtype, double number)
     return pe_text_print(PE_F64, &rounded, 0, digits);
 }
 
+/* How many of the usual digits the text of a number does without. */
+static size_t digits_short(enum pe_dtype dtype, const char *text, size_t len)
+{
+    size_t usual = (size_t)usual_digits[dtype], digits = 0;
+
+    for (size_t i = 0; i < len && text[i] != 'e'; i++)
+        digits += text[i] >= (digits > 0 ? '0' : '1') && text[i] <= '9';
+    return digits < usual ? usual - digits : 0;
+}
+
 static void widen_to_number(size_t *width, const struct tree_tensor *tensor, size_t i)
 {
     char digits[PE_TEXT_MAX];
     size_t len = pe_text_print(tensor->dtype, tensor->data, i, digits);
-    double number = pe_load(tensor->dtype, tensor->data, i);
+    size_t more = digits_short(tensor->dtype, digits, len);
+    double number;
 
     widen(width, len);
-    /* Integers are as long as they look; and most others fit by now, whatever their digits. */
-    if (!isfinite(number) || number == trunc(number) ||
-        len + (size_t)usual_digits[tensor->dtype] <= *width)
-        return;
-    widen(width, usual_len(tensor->dtype, number));
+    if (more == 0 || len + more <= *width)
+        return; /* nearly all of them */
+    number = pe_load(tensor->dtype, tensor->data, i);
+    if (isfinite(number) && number != trunc(number)) /* integers are as long as they look */
+        widen(width, usual_len(tensor->dtype, number));
 }
 
 /* Widths of the index columns, then of all number columns. */
