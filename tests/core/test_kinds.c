@@ -153,6 +153,7 @@ Test(frequency, follows_its_formula_at_any_precision)
         {"rope:dim=128,base=500000", 64, 500000, 2, 128, 1},
         {"rope:dim=2", 1, 10000, 2, 2, 1},
         {"rope:dim=80,rotary_dim=32,base=1e30", 16, 1e30, 2, 32, 1},
+        {"rope:dim=80,rotary_dim=28,base=1e30", 14, 1e30, 2, 28, 1},
         {"rope:dim=64,base=1.0000000000000002", 32, 1.0000000000000002, 2, 64, 1},
         {"rope:dim=256,base=1000000,scaling=linear,factor=8", 128, 1000000, 2, 256, 8},
         {"rope:dim=6,base=100,scaling=linear,factor=1.7", 3, 100, 2, 6, 1.7},
@@ -440,8 +441,8 @@ Test(t5, draws_its_edges_by_integers)
     static const struct {
         int buckets;
         double max_distance;
-    } cases[] = {{32, 128}, {32, 16384}, {64, 0x1p53}, {8, 5},       {2, 2},     {3, 2},
-                 {5, 100},  {16, 8192},  {9, 1e9},     {100, 12345}, {512, 4096}};
+    } cases[] = {{32, 128}, {32, 16384}, {64, 0x1p53}, {8, 5},   {2, 2},       {3, 2},     {5, 100},
+                 {6, 24},   {12, 4374},  {16, 8192},   {9, 1e9}, {100, 12345}, {512, 4096}};
     for (size_t c = 0; c < N(cases); c++) {
         size_t near = (size_t)cases[c].buckets / 2, far = (size_t)cases[c].buckets - near;
         double max_distance = cases[c].max_distance;
@@ -514,7 +515,8 @@ Test(learned, has_seeded_rows)
         {"learned:dim=5,table_seed=9007199254740992,table_std=1", (uint64_t)1 << 53, 1},
         {"learned:dim=3,table_seed=7,table_std=0", 7, 0},
         {"learned:dim=7,table_std=1e-300", 0, 1e-300},
-        {"learned:dim=7,table_std=1e-320", 0, 1e-320},
+        {"learned:dim=200,table_std=1e-310", 0, 1e-310},
+        {"learned:dim=200,table_std=1e-320", 0, 1e-320},
     };
     for (size_t c = 0; c < N(cases); c++) {
         struct pe_positions positions = positions_of(at, N(at));
@@ -571,8 +573,9 @@ Test(none, adds_nothing)
 
 Test(integer, is_the_rounded_quotient)
 {
-    static const double at[] = {0,   1,      2,      3,      -7,     257,   0.1,
-                                0.5, 0x1p53, 1e-300, 5e-324, 8191.5, 10000, 123456789.125};
+    static const double at[] = {
+        0,      1,      2,      3,        -7,     257,    0.1,   0.5,
+        0x1p53, 1e-300, 1e-310, 1.7e-322, 5e-324, 8191.5, 10000, 123456789.125};
     static const struct {
         const char *text;
         double shift, divisor;
@@ -580,6 +583,8 @@ Test(integer, is_the_rounded_quotient)
         {"integer:dim=2", 0, 1},
         {"integer:dim=1,shift=0.1", 0.1, 1},
         {"integer:dim=1,normalize_by=3", 0, 3},
+        {"integer:dim=1,normalize_by=0.1", 0, 0.1},
+        {"integer:dim=1,normalize_by=0.003", 0, 0.003},
         {"integer:dim=1,normalize_by=128", 0, 128},
         {"integer:dim=1,normalize_by=0.1,shift=1e-17", 1e-17, 0.1},
         {"integer:dim=1,normalize_by=9007199254740992,shift=-1", -1, 0x1p53},

@@ -378,6 +378,9 @@ Test(check, says_where_there_is_no_value)
         {"binary:dim=4", 1.5, "4 bits hold the integers 0 to 2^4-1, not the position 1.5"},
         {"binary:dim=64", 0x1p53, NULL},
         {"binary:dim=64,shift=9007199254740992", 0x1p53, NULL},
+        {"binary:dim=54,shift=9007199254740992", 0x1p53 - 1, NULL},
+        {"binary:dim=54,shift=9007199254740992", 0x1p53,
+         "54 bits hold the integers 0 to 2^54-1, not the position 18014398509481984"},
         {"binary:dim=64,shift=0.5", 0x1p53,
          "64 bits hold the integers 0 to 2^64-1, not the "
          "position 9007199254740992"},
