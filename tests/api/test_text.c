@@ -15,7 +15,7 @@ static void expect_wrapped(const char *before, size_t indent, const char *text,
     buf_puts(&out, before);
     text_wrap(&out, indent, text);
     cr_expect(!out.failed && out.len == strlen(expected) &&
-                  memcmp(out.data, expected, out.len) == 0,
+                  (out.len == 0 || memcmp(out.data, expected, out.len) == 0),
               "got \"%.*s\", expected \"%s\"", (int)out.len, out.data, expected);
     buf_release(&out);
 }
@@ -64,7 +64,7 @@ Test(text, column)
         buf_puts(&out, rows[i].before);
         text_column(&out, rows[i].column);
         cr_expect(out.len == strlen(rows[i].after) &&
-                      memcmp(out.data ? out.data : "", rows[i].after, out.len) == 0,
+                      (out.len == 0 || memcmp(out.data, rows[i].after, out.len) == 0),
                   "\"%s\" to column %zu: \"%.*s\"", rows[i].before, rows[i].column, (int)out.len,
                   out.data);
         buf_release(&out);
