@@ -44,12 +44,12 @@ typedef unsigned __int128 magnitude;
 /* x in steps of 2^-66; false when it is no multiple. |x| <= 2^54, so that it fits. */
 static bool steps_from(double x, __int128 *steps)
 {
+    *steps = 0;
+    if (x == 0)
+        return true;
     int exponent;
     int64_t fraction = (int64_t)(frexp(x, &exponent) * 0x1p53); /* exact, x = fraction 2^(e - 53) */
     int shift = exponent - 53 + PE__FRACTION_BITS;
-    *steps = 0;
-    if (fraction == 0)
-        return true;
     if (shift >= 0) {
         *steps = (__int128)fraction * ((__int128)1 << shift);
         return true;

@@ -55,15 +55,15 @@ static void cis_mul(size_t n, const struct pe__cdd_in *a, const struct pe__cdd_i
 /*
  * Rounding of rows. Each function below rounds hi + lo, off by at most eps, and says whether that
  * is surely right; it may doubt without need, then pe__round looks again. eps comes enlarged by
- * 2^-40 of itself, which covers the roundings in sums that it dominates.
+ * 2^-20 of itself, which covers the roundings in sums that it dominates.
  *
  * f64: hi is right if hi + t rounds to hi where t is at least as far out as lo +- eps. It is: lo
  * grows by two of its ulps, twice the rounding error of a sum that it dominates; sums of subnormal
  * numbers are exact.
  *
  * Others: hi -+ d enclose hi + lo +- eps, since |lo| <= ulp(hi) <= 2^-52 |hi| and the rounding of
- * hi -+ d is off by 2^-53 of |hi| + d; ends that round to the same number other than 0, whose sign
- * would be open, make it right.
+ * hi -+ d is off by 2^-53 of |hi| + d, or as a float by 2^-24 of it or 2^-150. Ends that round to
+ * the same number make it right, unless that is 0, whose sign is open.
  */
 KERNEL_INLINE bool round_to_f64(double hi, double lo, double eps, double *y)
 {
@@ -80,20 +80,67 @@ KERNEL_INLINE bool round_to_f32(double hi, double lo, double eps, float *y)
     return (*y == (float)(hi + d)) & (*y != 0);
 }
 
+/* hi -+ d as floats, of which a vector holds twice as many: in one of some thousands of elements
+ * the sixteen-bit formats doubt for that. */
+struct ends {
+    float below, above;
+};
+
+KERNEL_INLINE struct ends enclose(double hi, double eps)
+{
+    double d = __builtin_fabs(hi) * 0x1.00001p-24 + (eps + 0x1p-150);
+    return (struct ends){(float)(hi - d), (float)(hi + d)};
+}
+
+KERNEL_INLINE int32_t bits_from_float(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+KERNEL_INLINE float float_from_bits(int32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The way of pe__narrow, with comparisons of integers, which all instruction sets have. */
+KERNEL_INLINE uint16_t f16_from_float(float x)
+{
+    const int32_t least = 113 << 23; /* 2^-14, the least normal number */
+    const int32_t over = 143 << 23;  /* 2^16 */
+    int32_t bits = bits_from_float(x);
+    int32_t size = bits & INT32_MAX;
+    size = size < over ? size : over;
+    int32_t e = (size > least ? size : least) & 0x7f800000;
+    int32_t unit = e + (13 << 23);
+    int32_t q = bits_from_float(float_from_bits(size) + float_from_bits(unit)) - unit;
+    return (uint16_t)((bits >> 16 & 0x8000) | (((e - least) >> 13) + q));
+}
+
 KERNEL_INLINE bool round_to_f16(double hi, double lo, double eps, uint16_t *y)
 {
     (void)lo;
-    double d = __builtin_fabs(hi) * 0x1p-51 + eps;
-    *y = pe__f16_from_f64(hi - d);
-    return *y == pe__f16_from_f64(hi + d);
+    struct ends ends = enclose(hi, eps);
+    *y = f16_from_float(ends.below);
+    return *y == f16_from_float(ends.above);
+}
+
+/* A bfloat16 is the upper half of a float. */
+KERNEL_INLINE uint16_t bf16_from_float(float x)
+{
+    uint32_t bits = (uint32_t)bits_from_float(x);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 KERNEL_INLINE bool round_to_bf16(double hi, double lo, double eps, uint16_t *y)
 {
     (void)lo;
-    double d = __builtin_fabs(hi) * 0x1p-51 + eps;
-    *y = pe__bf16_from_f64(hi - d);
-    return *y == pe__bf16_from_f64(hi + d);
+    struct ends ends = enclose(hi, eps);
+    *y = bf16_from_float(ends.below);
+    return *y == bf16_from_float(ends.above);
 }
 
 /* round_row of one dtype: first all elements without branches, then, rarely, the doubtful ones'
@@ -112,7 +159,7 @@ KERNEL_INLINE bool round_to_bf16(double hi, double lo, double eps, uint16_t *y)
     {                                                                                              \
         size_t bad_n = 0;                                                                          \
         type ignored;                                                                              \
-        eps *= 1 + 0x1p-40;                                                                        \
+        eps *= 1 + 0x1p-20;                                                                        \
         if (stride == 1 ? round_all_##dtype(n, hi, lo, eps, out, 1)                                \
                         : round_all_##dtype(n, hi, lo, eps, out, stride))                          \
             return 0;                                                                              \
