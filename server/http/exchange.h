@@ -48,10 +48,17 @@ enum phase {
     PHASE_ANSWERED, /* the answer is libmicrohttpd's */
 };
 
+/* One client connection; libmicrohttpd's socket context. */
+struct connection {
+    bool surplus;                   /* one too many: is told so and closed */
+    struct http_exchange *exchange; /* the request that is open on it, or NULL */
+};
+
 struct http_exchange {
     struct request request;
     struct http_service *service;
     struct MHD_Connection *connection;
+    struct connection *client;
     struct http_exchange *next, **link; /* of the service's list; link: what points here */
     struct worker_job job;
     enum phase phase;
@@ -73,6 +80,8 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection, cons
                               size_t *data_len, void **context);
 void exchange_end(void *cls, struct MHD_Connection *connection, void **context,
                   enum MHD_RequestTerminationCode why);
+/* libmicrohttpd 1.0 does not always tell the end of a request when it ends the connection. */
+void exchange_orphaned(struct http_exchange *exchange);
 
 /* loop.c: lets libmicrohttpd do what it can and sets the timer for the next time. */
 void service_drive(struct http_service *service);

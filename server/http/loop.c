@@ -87,8 +87,12 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
                           enum MHD_ConnectionNotificationCode what)
 {
     struct http_service *service = cls;
+    struct connection *client = *context;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        if (client && client->exchange)
+            exchange_orphaned(client->exchange);
+        free(client);
         service->connections--;
         metric_add(METRIC_connections, -1);
         return;
@@ -96,8 +100,9 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     service->connections++;
     metric_add(METRIC_connections, 1);
     metric_add(METRIC_connections_opened, 1);
-    if (service->connections > service->options.connections_max) {
-        *context = service; /* request.c answers 503 */
+    *context = client = calloc(1, sizeof *client); /* without it requests are cut off */
+    if (client && service->connections > service->options.connections_max) {
+        client->surplus = true;
         MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, SURPLUS_S);
     }
 }

@@ -269,18 +269,15 @@ static void request_route(struct http_exchange *exchange, const struct target *t
     }
 }
 
-/* Whether the connection is one of those beyond the limit, which are told so and closed. */
-static bool connection_is_surplus(struct http_exchange *exchange)
+/* Connections beyond the limit are told so and closed. */
+static bool connection_check(struct http_exchange *exchange)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    if (!info || !info->socket_context)
-        return false;
-    err_add(&exchange->request.err, ERR_overloaded, NULL, "try again in a second",
-            "%u connections are open, which is the limit",
-            exchange->service->options.connections_max);
+    if (!exchange->client->surplus)
+        return true;
     exchange->request.err.retry_after_s = 1;
-    return true;
+    return err_add(&exchange->request.err, ERR_overloaded, NULL, "try again in a second",
+                   "%u connections are open, which is the limit",
+                   exchange->service->options.connections_max);
 }
 
 /* First call for a request: its head is complete. */
@@ -298,7 +295,7 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
     if (!fields_keep(exchange, &head))
         return MHD_NO;
     request_identify(request);
-    if (!guard_check(&head, &exchange->framing, &request->err) || connection_is_surplus(exchange))
+    if (!guard_check(&head, &exchange->framing, &request->err) || !connection_check(exchange))
         return exchange_refuse(exchange);
 
     bool parsed = target_parse(&target, request->target, &request->arena, &request->err);
@@ -320,7 +317,9 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
 void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connection)
 {
     struct http_service *service = cls;
-    struct http_exchange *exchange = calloc(1, sizeof *exchange);
+    struct connection *client =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct http_exchange *exchange = client ? calloc(1, sizeof *exchange) : NULL;
 
     if (!exchange)
         return NULL;
@@ -334,6 +333,7 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
     request->start_ns = clock_ns();
     exchange->service = service;
     exchange->connection = connection;
+    exchange->client = client;
     exchange->job.run = exchange_run;
     exchange->job.done = exchange_worked;
     if (!request->target) {
@@ -342,6 +342,7 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
         return NULL;
     }
     service->turns = 0;
+    client->exchange = exchange;
     sweep_add(exchange);
     metric_add(METRIC_requests_active, 1);
     return exchange;
@@ -409,34 +410,55 @@ static void exchange_free(struct http_exchange *exchange)
     free(exchange);
 }
 
+/* Counts, logs and frees a request. */
+static void exchange_close(struct http_exchange *exchange, bool aborted)
+{
+    const struct request *request = &exchange->request;
+    struct http_service *service = exchange->service;
+    uint64_t duration_ns = clock_ns() - request->start_ns;
+
+    exchange_log(exchange, aborted, duration_ns);
+    if (exchange->phase == PHASE_ANSWERED)
+        metric_request(request->response.status, duration_ns);
+    if (aborted)
+        metric_add(METRIC_requests_aborted, 1);
+    metric_add(METRIC_request_bytes, (int64_t)request->body_len);
+    metric_add(METRIC_response_bytes, (int64_t)exchange->answer_bytes);
+    metric_add(METRIC_requests_active, -1);
+    service->turns = 0;
+    exchange->client->exchange = NULL;
+    sweep_remove(exchange);
+    exchange_free(exchange);
+}
+
+/* Lets a client that may still be sending read what it was told. */
+static void connection_linger(struct http_service *service, struct MHD_Connection *connection)
+{
+    linger_start(
+        &service->lingering,
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+}
+
 void exchange_end(void *cls, struct MHD_Connection *connection, void **context,
                   enum MHD_RequestTerminationCode why)
 {
-    struct http_service *service = cls;
     struct http_exchange *exchange = *context;
+    (void)cls;
 
     if (!exchange)
         return;
     bool answered = exchange->phase == PHASE_ANSWERED;
-    bool aborted = !answered || why != MHD_REQUEST_TERMINATED_COMPLETED_OK;
-    uint64_t duration_ns = clock_ns() - exchange->request.start_ns;
-    bool ours = why == MHD_REQUEST_TERMINATED_COMPLETED_OK ||
-                why == MHD_REQUEST_TERMINATED_WITH_ERROR; /* the client is still there */
+    bool client_is_there =
+        why == MHD_REQUEST_TERMINATED_COMPLETED_OK || why == MHD_REQUEST_TERMINATED_WITH_ERROR;
 
-    if (ours && (exchange->closing || !answered))
-        linger_start(
-            &service->lingering,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
-    exchange_log(exchange, aborted, duration_ns);
-    if (answered)
-        metric_request(exchange->request.response.status, duration_ns);
-    if (aborted)
-        metric_add(METRIC_requests_aborted, 1);
-    metric_add(METRIC_request_bytes, (int64_t)exchange->request.body_len);
-    metric_add(METRIC_response_bytes, (int64_t)exchange->answer_bytes);
-    metric_add(METRIC_requests_active, -1);
-    service->turns = 0;
-    sweep_remove(exchange);
-    exchange_free(exchange);
+    if (client_is_there && (exchange->closing || !answered))
+        connection_linger(exchange->service, connection);
+    exchange_close(exchange, !answered || why != MHD_REQUEST_TERMINATED_COMPLETED_OK);
     *context = NULL;
+}
+
+void exchange_orphaned(struct http_exchange *exchange)
+{
+    connection_linger(exchange->service, exchange->connection);
+    exchange_close(exchange, true);
 }

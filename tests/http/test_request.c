@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* test_request.c: requests as bytes to a service with toy routes, and what comes back. */
 #include <criterion/criterion.h>
+#include <microhttpd.h>
 #include <string.h>
 
 #include "http/toy.h"
@@ -26,9 +27,10 @@ TestSuite(request, .init = start, .fini = stop, .timeout = 60);
 #define HOST "Host: h\r\n"
 #define EVIL "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n"
 
-/* Bytes that are no request, or could be understood as two: one answer, then the end. */
+/* Bytes that are no request, or could be understood as two: one answer, then the end. Where
+ * libmicrohttpd 1.0 refuses itself, `other` is its way (0: just the end). */
 static const struct {
-    int status;
+    int status, other;
     const char *bytes;
     size_t len;
 } refused[] = {
@@ -48,7 +50,7 @@ static const struct {
     REFUSED(400, "GET /sm all HTTP/1.1\r\n" HOST "\r\n"),
     REFUSED(400, "GET /small HTTP/1.1 \r\n" HOST "\r\n"),
     REFUSED(400, "GET /small#x HTTP/1.1\r\n" HOST "\r\n"),
-    REFUSED(400, "GET /sm\0all HTTP/1.1\r\n" HOST "\r\n"),
+    REFUSED_OR(400, 0, "GET /sm\0all HTTP/1.1\r\n" HOST "\r\n"),
     REFUSED(400, "GET * HTTP/1.1\r\n" HOST "\r\n"),
     REFUSED(400, POST HOST "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" EVIL),
     REFUSED(400, POST HOST "Content-Length: 0\r\nContent-Length: 35\r\n\r\n" EVIL),
@@ -56,8 +58,8 @@ static const struct {
     REFUSED(400, POST HOST "Content-Len: 35\r\n gth\r\nX: y\r\n\r\n" EVIL),
     REFUSED(400, POST HOST "Content-Length: 35\r\n x\r\n\r\n" EVIL),
     REFUSED(400, POST HOST "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" EVIL),
-    REFUSED(501, POST HOST "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" EVIL),
-    REFUSED(501, POST HOST "Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n" EVIL),
+    REFUSED_OR(501, 400, POST HOST "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" EVIL),
+    REFUSED_OR(501, 400, POST HOST "Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n" EVIL),
     REFUSED(400,
             POST HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" EVIL),
     REFUSED(400, "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" EVIL),
@@ -72,15 +74,22 @@ Test(request, ambiguous_ones_are_refused_and_the_connection_closed)
         struct wire wire = wire_open(toy.port);
         wire_send(&wire, refused[i].bytes, refused[i].len);
         struct wire_answer answer = wire_read(&wire, false);
-        cr_expect_eq(answer.status, refused[i].status, "%zu: %d\n%s", i, answer.status,
-                     refused[i].bytes);
-        cr_expect(answer.head && wire_field_is(&answer, "Connection", "close"), "%zu", i);
+        cr_expect(answer.status == refused[i].status || answer.status == refused[i].other,
+                  "%zu: %d\n%s", i, answer.status, refused[i].bytes);
+        cr_expect(!answer.head || wire_field_is(&answer, "Connection", "close"), "%zu", i);
         cr_expect(wire_ends(&wire, WIRE_WAIT_MS), "%zu", i);
         cr_expect_eq(wire.len, 0, "%zu: more than one answer: %s", i, wire.data);
         wire_answer_free(&answer);
         wire_close(&wire);
     }
 }
+
+/* Version 1.0 at its strict level refuses chunk extensions. */
+#if MHD_VERSION < 0x01000000
+#define EXTENSION ";x=\"y\""
+#else
+#define EXTENSION ""
+#endif
 
 /* Good requests, and mistakes that leave the connection usable: all on one connection. */
 static const struct {
@@ -104,7 +113,8 @@ static const struct {
     {POST HOST "Content-Length: 3\r\n\r\nabc", 200, "abc"},
     {POST HOST "Content-Length: 0\r\n\r\n", 200, ""},
     {POST HOST "\r\n", 200, ""},
-    {POST HOST "Transfer-Encoding: chunked\r\n\r\n2;x=\"y\"\r\nab\r\n01\r\nc\r\n0\r\nX: y\r\n\r\n",
+    {POST HOST "Transfer-Encoding: chunked\r\n\r\n2" EXTENSION
+               "\r\nab\r\n01\r\nc\r\n0\r\nX: y\r\n\r\n",
      200, "abc"},
     {"GET /small HTTP/1.1\r\n" HOST "Content-Length: 35\r\n\r\n" EVIL, 200, "/small - -"},
     {"GET /small HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n23\r\n" EVIL "\r\n0\r\n\r\n",
@@ -136,8 +146,8 @@ Test(request, others_are_answered_in_order_on_one_connection)
 
 Test(request, arrives_byte_by_byte)
 {
-    static const char bytes[] =
-        POST HOST "Transfer-Encoding: chunked\r\n\r\n2;x=y\r\nab\r\n1\r\nc\r\n0\r\nX: y\r\n\r\n";
+    static const char bytes[] = POST HOST "Transfer-Encoding: chunked\r\n\r\n2" EXTENSION
+                                          "\r\nab\r\n1\r\nc\r\n0\r\nX: y\r\n\r\n";
     struct wire wire = wire_open(toy.port);
 
     for (size_t i = 0; i < sizeof bytes - 1; i++) {
