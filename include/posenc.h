@@ -381,8 +381,9 @@ struct pe_scores {
     enum pe_normalize normalize;
     /* outputs */
     double *scores;   /* [anchors_n, offsets_n] */
-    double *rest;     /* same shape, may be NULL: exact score - score, to 24 bits, so that
-                         differences of scores can be rounded once as well */
+    double *rest;     /* same shape, may be NULL: exact score - score, to the 24 bits of a float
+                         in units of the score's size; with it differences of scores can be
+                         rounded once as well: 4 * pe_mean({a, a_rest, -b, -b_rest}, 4) */
     double *terms[4]; /* content, cross_q, cross_k, position: same shape, each may be
                          NULL; adding kinds only; unscaled, not normalized */
     double norm_q_before, norm_k_before;

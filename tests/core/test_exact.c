@@ -2,13 +2,14 @@
 /*
  * test_exact.c: more than two million cosines and sines in each dtype against MPFR, bit for bit:
  * random and hard positions (to 2^53, fractional, negative, tiny, next to multiples of a quarter
- * turn, powers of two), bases 1e2 to 1e8, widths 2 to 512.
+ * turn, powers of two), bases 1e2 to 1e8, widths 2 to 512. And exact.c's sums, which may cancel.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/plan_from.h"
+#include "exact.h"
 #include "ref/ref_trig.h"
 
 #define VALUES_MIN  2000000 /* per dtype */
@@ -182,4 +183,69 @@ Test(exact, every_value_is_correctly_rounded)
     }
     for (size_t pair = 0; pair < PAIRS_MAX; pair++)
         mpfr_clear(batch.w[pair]);
+}
+
+/* ---- Sums --------------------------------------------------------------------------------- */
+
+/* Terms of a sum: doubles, or sines of them. */
+struct terms {
+    size_t n;
+    double x[4];
+    bool sines;
+};
+
+static void term_exact(const void *context, size_t i, mpfr_t y)
+{
+    const struct terms *terms = context;
+    mpfr_t x;
+    mpfr_init2(x, 53);
+    mpfr_set_d(x, terms->x[i], MPFR_RNDN);
+    if (terms->sines)
+        mpfr_sin(y, x, MPFR_RNDN);
+    else
+        mpfr_set(y, x, MPFR_RNDN);
+    mpfr_clear(x);
+}
+
+static double exact_sum(const struct terms *terms)
+{
+    mpfr_t y;
+    mpfr_init2(y, 64);
+    pe__exact_sum(term_exact, terms, terms->n, y);
+    double sum = mpfr_get_d(y, MPFR_RNDN);
+    mpfr_clear(y);
+    return sum;
+}
+
+Test(exact, sums_that_cancel)
+{
+    static const struct {
+        struct terms terms;
+        double sum;
+    } cases[] = {
+        {{0, {0}, false}, 0},
+        {{2, {0, -0.0}, false}, 0},
+        {{3, {1e300, 1e-300, -1e300}, false}, 1e-300},
+        {{4, {1, 0x1p-1074, -1, 0x1p-1074}, false}, 0x1p-1073},
+        {{2, {3, -3}, false}, 0},
+        {{2, {3, -3}, true}, 0},
+        {{3, {2, 1e-200, -2}, true}, 1e-200},
+        {{2, {1, INFINITY}, false}, INFINITY},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(exact_sum(&cases[i].terms), cases[i].sum, "%zu: %a", i,
+                     exact_sum(&cases[i].terms));
+}
+
+Test(exact, sums_of_products_are_not_rounded)
+{
+    mpfr_t sum;
+    mpfr_init2(sum, PE__EXACT_BITS);
+    mpfr_set_zero(sum, 1);
+    pe__exact_add_product(sum, 0x1.fffffffffffffp+1023, 0x1.fffffffffffffp+1023);
+    pe__exact_add_product(sum, 0x1p-1074, 0x1p-1074);
+    pe__exact_add_product(sum, -0x1.fffffffffffffp+1023, 0x1.fffffffffffffp+1023);
+    mpfr_mul_2ui(sum, sum, 2148, MPFR_RNDN);
+    cr_expect_eq(mpfr_get_d(sum, MPFR_RNDN), 1);
+    mpfr_clear(sum);
 }
