@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * test_readme.c: every command in a console block of README.md is run against the daemon, as a
+ * shell runs it, and prints what stands below it, byte for byte.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TEXT_MAX ((size_t)1 << 20)
+
+static pid_t daemon_pid;
+
+/* Starts the daemon on a free port and sets $U. */
+static void start(void)
+{
+    const char *program = getenv("POSENCD");
+    int ready[2];
+    char line[256] = "", url[128];
+
+    cr_assert(program, "POSENCD does not name the daemon");
+    cr_assert_eq(pipe(ready), 0);
+    daemon_pid = fork();
+    if (daemon_pid == 0) {
+        char fd[16];
+        snprintf(fd, sizeof fd, "%d", ready[1]);
+        execl(program, program, "--listen", "127.0.0.1:0", "--ready-fd", fd, (char *)NULL);
+        _exit(127);
+    }
+    close(ready[1]);
+    FILE *file = fdopen(ready[0], "r");
+    cr_assert(file && fgets(line, sizeof line, file), "%s did not become ready", program);
+    fclose(file);
+    cr_assert_eq(sscanf(line, "{\"url\":\"%127[^\"]\"", url), 1, "%s", line);
+    setenv("U", url, 1);
+}
+
+static void stop(void)
+{
+    int status = -1;
+
+    kill(daemon_pid, SIGTERM);
+    waitpid(daemon_pid, &status, 0);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the daemon ended with %d", status);
+}
+
+TestSuite(readme, .init = start, .fini = stop, .timeout = 60);
+
+static char *read_all(FILE *file)
+{
+    char *text = malloc(TEXT_MAX + 1);
+    cr_assert(file && text);
+    text[fread(text, 1, TEXT_MAX, file)] = '\0';
+    return text;
+}
+
+static void expect_output(const char *command, const char *expected)
+{
+    char line[4096];
+    snprintf(line, sizeof line, "%s 2>/dev/null", command);
+    FILE *shell = popen(line, "r");
+    char *output = read_all(shell);
+    cr_expect_eq(pclose(shell), 0, "%s fails", command);
+    cr_expect_str_eq(output, expected, "%s\nprints\n%s\nbut README.md has\n%s", command, output,
+                     expected);
+    free(output);
+}
+
+/* Runs the commands of one block, which ends at `end`; returns how many there are. */
+static size_t run_block(char *block, char *end)
+{
+    size_t n = 0;
+
+    *end = '\0';
+    for (char *command = block; command < end; n++) {
+        cr_assert_eq(strncmp(command, "$ ", 2), 0, "no command: %.60s", command);
+        char *output = strchr(command, '\n'), *next = strstr(output, "\n$ ");
+        *output++ = '\0';
+        char *rest = next ? next + 1 : end, kept = *rest;
+        *rest = '\0';
+        expect_output(command + 2, output);
+        *rest = kept;
+        command = rest;
+    }
+    return n;
+}
+
+Test(readme, examples_print_what_stands_there)
+{
+    static const char fence[] = "```console\n";
+    FILE *file = fopen("README.md", "r");
+    char *text = read_all(file);
+    size_t n = 0;
+
+    for (char *block = text; (block = strstr(block, fence));) {
+        block += sizeof fence - 1;
+        char *end = strstr(block, "```");
+        cr_assert(end, "a block without an end");
+        n += run_block(block, end);
+        block = end + 1;
+    }
+    cr_expect_geq(n, 5, "only %zu examples", n);
+    free(text);
+    fclose(file);
+}
