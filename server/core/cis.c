@@ -86,9 +86,13 @@ uint32_t pe__groups(struct pe__pos position)
     return groups;
 }
 
-static int bits_set(magnitude x)
+/* The number of binary digits from the first to the last that is 1, x > 0. */
+static int bits_n(magnitude x)
 {
-    return __builtin_popcountll((uint64_t)x) + __builtin_popcountll((uint64_t)(x >> 64));
+    uint64_t high = (uint64_t)(x >> 64);
+    uint64_t low = (uint64_t)x;
+    int end = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(low);
+    return end - (low ? __builtin_ctzll(low) : 64 + __builtin_ctzll(high));
 }
 
 /* ---- Values ------------------------------------------------------------------------------- */
@@ -210,7 +214,7 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
         copy(n, planes_from(product, 0), planes_at(out, 0));
     if (negative)
         conjugate(n, out);
-    return bits_set(size) * ERROR_PER_BIT;
+    return bits_n(size) * ERROR_PER_BIT;
 }
 
 /* ---- Exact values ------------------------------------------------------------------------- */

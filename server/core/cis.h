@@ -61,8 +61,8 @@ struct pe__walk {
 
 /* cis(position * w_k) for k in [first, first + n), n <= PE__BLOCK, into out. Negative positions
  * give the conjugate. Returns a bound on |value - (hi + lo)| of every component, 2^-101.8 for each
- * bit that is set in the position; 0 when exact (position 0). A position outside the tables' groups
- * takes the slow path. */
+ * bit of the position from the first to the last set; 0 when exact (position 0). A position outside
+ * the tables' groups takes the slow path. */
 double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__pos position,
                    size_t first, size_t n, struct pe__planes *out);
 

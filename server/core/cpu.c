@@ -62,15 +62,17 @@ static const struct pe__kernels *kernels_default(void)
  * whose is kept. */
 static _Atomic(const struct pe__kernels *) chosen;
 
+__attribute__((noinline)) static const struct pe__kernels *kernels_choose(void)
+{
+    const struct pe__kernels *before = NULL;
+    const struct pe__kernels *wanted = kernels_default();
+    return atomic_compare_exchange_strong(&chosen, &before, wanted) ? wanted : before;
+}
+
 const struct pe__kernels *pe__kernels(void)
 {
     const struct pe__kernels *kernels = atomic_load_explicit(&chosen, memory_order_acquire);
-    if (kernels)
-        return kernels;
-    const struct pe__kernels *wanted = kernels_default();
-    if (atomic_compare_exchange_strong(&chosen, &kernels, wanted))
-        return wanted;
-    return kernels;
+    return kernels ? kernels : kernels_choose();
 }
 
 const char *pe_isa_name(void)
