@@ -94,14 +94,15 @@ struct cache_entry *cache_get(struct cache *cache, const char *key)
     return entry;
 }
 
-/* Files the entry under its key; false without memory. */
+/* Files the entry, which fits, under its key, at the expense of older ones; false without memory.
+ */
 static bool insert(struct cache *cache, struct cache_entry *entry)
 {
     if (!tsearch(entry, &cache->tree, compare_keys))
         return false;
     list_add_newest(cache, entry);
     cache->bytes += entry->bytes;
-    while (cache->bytes > cache->bytes_max)
+    while (cache->bytes > cache->bytes_max && cache->oldest != entry)
         drop(cache, cache->oldest);
     return true;
 }

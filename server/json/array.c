@@ -14,7 +14,7 @@
 /* JSON pointer of element i. */
 static void element_pointer(const struct json_array *array, size_t i, char *out, size_t size)
 {
-    size_t index[JSON_RANK_MAX];
+    size_t index[JSON_RANK_MAX] = {0};
     for (size_t axis = array->rank; axis-- > 0; i /= array->shape[axis])
         index[axis] = i % array->shape[axis];
     size_t len = (size_t)snprintf(out, size, "%s", array->pointer);

@@ -150,7 +150,7 @@ void lift_row_end(struct walk *walk)
     size_t n = walk->frames[walk->depth - 1].n;
     if (!walk->rank_known)
         set_rank(walk, axis + 1);
-    if (array->fault || axis >= array->rank || axis >= JSON_RANK_MAX)
+    if (array->fault) /* without one, axis < rank <= JSON_RANK_MAX */
         return;
     if (!walk->axis_known[axis])
         array->shape[axis] = n;

@@ -278,10 +278,10 @@ const char *number_end(const char *at, const char *end, bool *integer)
 /* Says where and why the number at scan->at, which is malformed, is so. */
 static bool explain_number(struct scan *scan)
 {
-    const char *minus = *scan->at == '-' ? scan->at++ : NULL;
+    scan->at += *scan->at == '-';
     const char *digits = some_digits_end(scan->at, scan->end);
     if (!digits)
-        return scan_expected(scan, minus ? "a digit after '-'" : "a digit");
+        return scan_expected(scan, "a digit after '-'");
     if (*scan->at == '0' && digits > scan->at + 1)
         return scan_fail(scan, scan->at, "a number must not begin with a needless zero");
     scan->at = digits;

@@ -84,6 +84,9 @@ Test(buf, prints_texts_longer_than_its_first_guess)
         cr_assert_not(buf.failed);
         cr_assert_eq(buf.len, (size_t)width);
         cr_assert_eq(buf.data[width - 1], '7', "width %d", width);
+        buf_printf(&buf, "%*d", 1001 - width, 7);
+        cr_assert(buf.failed, "width %d", width);
+        cr_assert_eq(buf.len, (size_t)width);
         buf_release(&buf);
     }
 }

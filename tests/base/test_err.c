@@ -52,7 +52,8 @@ Test(err, counts_what_it_cannot_keep)
     struct err err = {0};
     for (int i = 0; i < 3 * ERR_ITEMS_MAX; i++)
         err_add(&err, ERR_unknown_parameter, "x", NULL, "number %d", i);
-    cr_assert_eq(err.n, 3 * ERR_ITEMS_MAX);
+    err_add_at(&err, ERR_malformed_json, "x", 1, 2, "one more");
+    cr_assert_eq(err.n, 3 * ERR_ITEMS_MAX + 1);
     cr_assert_str_eq(err.item[ERR_ITEMS_MAX - 1].detail, "number 15");
 }
 

@@ -4,7 +4,7 @@
 
 #include "reading.h"
 
-#define BODY(text) text, sizeof text - 1
+#define BODY(text) (text), sizeof(text) - 1
 
 static const struct {
     const char *body;
