@@ -46,7 +46,7 @@ void api_finish(struct request *request)
         problem_answer(request);
     if (failed && request->response.status == 503 && request->err.retry_after_s == 0)
         response_header(request, "Retry-After", "1");
-    if (request->method == METHOD_OPTIONS)
+    if (request->method == METHOD_OPTIONS && !failed)
         return;
     response_header(request, "Cache-Control", cache_text(request, endpoint));
     if (!request->suffix)

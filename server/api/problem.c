@@ -217,17 +217,20 @@ static void append_json(struct buf *out, const struct request *request, const ch
 
 /* ---- As text ------------------------------------------------------------------------------- */
 
+/* One mistake among several; what the sentence above has said of all of them is not repeated. */
+static void append_point(struct buf *out, const struct err_item *item, bool said)
+{
+    buf_puts(out, "* ");
+    text_wrap(out, 2, said ? item->where : item->detail);
+    if (!said && item->where[0] && !strstr(item->detail, item->where))
+        buf_printf(out, " (%s)", item->where);
+    buf_putc(out, '\n');
+}
+
 static void append_text_item(struct buf *out, const struct err *err, size_t i)
 {
     const struct err_item *item = &err->item[i];
 
-    if (err->n > 1) {
-        buf_puts(out, "\n* ");
-        text_wrap(out, 2, item->detail);
-        if (item->where[0] && !strstr(item->detail, item->where))
-            buf_printf(out, " (%s)", item->where);
-        buf_putc(out, '\n');
-    }
     if (item->line > 0)
         buf_printf(out, "  line %zu, column %zu\n", item->line, item->column);
     if (item->hint[0]) {
@@ -246,12 +249,16 @@ static void append_text(struct buf *out, const struct request *request, const ch
 {
     const struct err *err = &request->err;
     enum err_code code = err->item[0].code;
+    bool said = err->n > 1 && all_unknown_alike(err);
 
     buf_printf(out, "%d %s\n\n", err_status(code), err_title(code));
     text_wrap(out, 0, sentence);
-    buf_putc(out, '\n');
-    for (size_t i = 0; i < items_n(err); i++)
+    buf_puts(out, err->n > 1 ? "\n\n" : "\n");
+    for (size_t i = 0; i < items_n(err); i++) {
+        if (err->n > 1)
+            append_point(out, &err->item[i], said);
         append_text_item(out, err, i);
+    }
 }
 
 /* The URL decides if it can, so that a URL with a suffix has one answer for every Accept. */

@@ -30,6 +30,7 @@ Test(finish, cache_control)
         {"GET", "/metrics", NULL, "no-store", 200},
         {"GET", "/v1/limits", NULL, "no-store", 200},
         {"GET", "/nothing", NULL, "no-store", 404},
+        {"OPTIONS", "/nothing", NULL, "no-store", 404},
         {"POST", "/v1/table", "{}", "no-store", 405},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -166,13 +166,25 @@ Test(problem, text_reads_well)
                      "\n"
                      "\"verbos\", \"x\" and \"format\" are not parameters of GET /readyz.\n"
                      "\n"
-                     "* \"verbos\" is not a parameter of GET /readyz\n"
+                     "* verbos\n"
                      "  did you mean \"verbose\"?\n"
-                     "\n"
-                     "* \"x\" is not a parameter of GET /readyz\n"
-                     "\n"
-                     "* \"format\" is not a parameter of GET /readyz\n"
+                     "* x\n"
+                     "* format\n"
                      "  allowed: verbose\n");
+    call_end(&request);
+    /* Mistakes of several types; where they are, if their text does not say it. */
+    call(&request, "POST", "/v1/apply.txt", "{\"spec\":{\"kind\":\"rope\",\"dims\":4,\"dim\":3}}");
+    cr_expect_str_eq(
+        call_body(&request),
+        "400 Unknown parameter\n"
+        "\n"
+        "There are 2 mistakes, in \"/spec/dims\" and \"/spec/dim\".\n"
+        "\n"
+        "* \"dims\" is not a parameter of POST /v1/apply with kind=rope (/spec/dims)\n"
+        "  did you mean \"dim\"?\n"
+        "  allowed: kind dim base layout rotary_dim partial_rotary_factor direction shift\n"
+        "           scaling factor attention_factor\n"
+        "* dim must be even, got 3 (/spec/dim)\n");
     call_end(&request);
 }
 
