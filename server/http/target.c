@@ -105,12 +105,9 @@ static bool args_parse(struct target *target, struct arena *arena, struct err *e
 {
     size_t n = args_count(target->query), before = err->n;
 
-    if (n > REQUEST_ARGS_MAX) {
-        err->cost = (double)n;
-        err->limit = REQUEST_ARGS_MAX;
-        return err_add(err, ERR_limit_exceeded, NULL, NULL,
+    if (n > REQUEST_ARGS_MAX)
+        return err_add(err, ERR_bad_request, NULL, NULL,
                        "the query has %zu parameters, the limit is %d", n, REQUEST_ARGS_MAX);
-    }
     target->args = arena_calloc(arena, n ? n : 1, sizeof *target->args);
     if (!target->args)
         return err_add(err, ERR_internal, NULL, NULL, "no memory for the request target");
