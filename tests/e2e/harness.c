@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness.c: see harness.h. */
+#include "harness.h"
+
+#include <criterion/criterion.h>
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARGUMENTS_MAX 32
+#define REQUEST_S     60L
+
+/* ---- The daemon ---------------------------------------------------------------------------- */
+
+static const char *program(void)
+{
+    const char *path = getenv("POSENCD");
+    cr_assert(path, "POSENCD does not name the daemon");
+    return path;
+}
+
+static void append_arguments(const char *argv[ARGUMENTS_MAX], const char *const *more)
+{
+    size_t n = 0;
+
+    while (argv[n])
+        n++;
+    for (size_t i = 0; more && more[i]; i++) {
+        cr_assert_lt(n, ARGUMENTS_MAX - 1);
+        argv[n++] = more[i];
+    }
+}
+
+void e2e_start(struct e2e_daemon *daemon, const char *const *options)
+{
+    const char *argv[ARGUMENTS_MAX] = {
+        program(), "--listen", "127.0.0.1:0", "--log-format", "off", "--ready-fd", "3"};
+    char line[160] = "";
+    int ready[2];
+
+    append_arguments(argv, options);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+    daemon->pid = fork();
+    cr_assert_geq(daemon->pid, 0);
+    if (daemon->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (ready[1] == 3)
+            fcntl(3, F_SETFD, 0);
+        else
+            dup2(ready[1], 3);
+        execv(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    close(ready[1]);
+    FILE *file = fdopen(ready[0], "r");
+    cr_assert(file && fgets(line, sizeof line, file), "%s did not become ready", argv[0]);
+    cr_assert_eq(fgetc(file), EOF, "more than one line from --ready-fd");
+    fclose(file);
+    cr_assert_eq(sscanf(line, "{\"url\":\"%79[^\"]\"}", daemon->url), 1, "%s", line);
+    daemon->port = (int)strtol(strrchr(daemon->url, ':') + 1, NULL, 10);
+}
+
+void e2e_stop(struct e2e_daemon *daemon)
+{
+    int status = -1;
+
+    kill(daemon->pid, SIGTERM);
+    waitpid(daemon->pid, &status, 0);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the daemon ended with 0x%x",
+              (unsigned)status);
+}
+
+int e2e_run(const char *const *arguments, const char *const *environment, char *out, size_t size)
+{
+    const char *argv[ARGUMENTS_MAX] = {program()};
+    int ends[2], status = -1;
+    size_t len = 0;
+
+    append_arguments(argv, arguments);
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (size_t i = 0; environment && environment[i]; i++)
+            putenv((char *)environment[i]);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execv(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    close(ends[1]);
+    for (ssize_t n = 1; n > 0 && len + 1 < size; len += n > 0 ? (size_t)n : 0)
+        n = read(ends[0], out + len, size - 1 - len);
+    out[len] = '\0';
+    close(ends[0]);
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* ---- Requests ------------------------------------------------------------------------------ */
+
+struct text {
+    char *data;
+    size_t len;
+};
+
+/* libcurl's way of handing over what has come. */
+static size_t collect(char *data, size_t size, size_t n, void *into)
+{
+    struct text *text = into;
+
+    text->data = realloc(text->data, text->len + size * n + 1);
+    if (!text->data)
+        abort();
+    memcpy(text->data + text->len, data, size * n);
+    text->len += size * n;
+    text->data[text->len] = '\0';
+    return size * n;
+}
+
+struct e2e_answer e2e_request(const struct e2e_daemon *daemon, const char *method,
+                              const char *target, const char *const *fields, const char *body,
+                              size_t body_len)
+{
+    struct text head = {calloc(1, 1), 0}, content = {calloc(1, 1), 0};
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    CURL *curl = curl_easy_init();
+    size_t url_size = strlen(daemon->url) + strlen(target) + 1;
+    char *url = malloc(url_size);
+    long status = 0;
+
+    cr_assert(curl && url && list);
+    snprintf(url, url_size, "%s%s", daemon->url, target);
+    for (size_t i = 0; fields && fields[i]; i++)
+        list = curl_slist_append(list, fields[i]);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, REQUEST_S);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &content);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, collect);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &head);
+    if (body) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_len);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    }
+    if (strcmp(method, "HEAD") == 0)
+        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    CURLcode code = curl_easy_perform(curl);
+    cr_assert_eq(code, CURLE_OK, "%s %s: %s", method, target, curl_easy_strerror(code));
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_cleanup(curl);
+    curl_slist_free_all(list);
+    free(url);
+    return (struct e2e_answer){(int)status, head.data, content.data, content.len};
+}
+
+void e2e_answer_free(struct e2e_answer *answer)
+{
+    free(answer->head);
+    free(answer->body);
+    *answer = (struct e2e_answer){0};
+}
+
+bool e2e_field(const struct e2e_answer *answer, const char *name, char *value, size_t size)
+{
+    size_t len = strlen(name);
+
+    for (const char *line = strstr(answer->head, "\r\n"); line; line = strstr(line, "\r\n")) {
+        line += 2;
+        if (strncasecmp(line, name, len) != 0 || line[len] != ':')
+            continue;
+        line += len + 1 + (line[len + 1] == ' ');
+        snprintf(value, size, "%.*s", (int)strcspn(line, "\r"), line);
+        return true;
+    }
+    return false;
+}
