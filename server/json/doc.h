@@ -8,6 +8,9 @@
  * An array is numeric when its first leaf is a number or one of the strings "NaN", "Infinity",
  * "-Infinity", or when it has no leaf at all ([] or [[],[]]). Any other leaf further on, or a
  * ragged row, is noted as a fault of that array with its JSON pointer, for whoever wants a tensor.
+ *
+ * Refused although RFC 8259 allows it: a name twice in one object, U+0000 in a string, half of a
+ * surrogate pair, a byte order mark, more than JSON_DEPTH_MAX levels.
  */
 #ifndef JSON_DOC_H
 #define JSON_DOC_H
@@ -32,7 +35,7 @@ struct json_array {
     const char *text;    /* its first byte, '[' , in the body */
     size_t len;          /* bytes to the closing bracket, included */
     size_t count;        /* leaves */
-    size_t rank;
+    size_t rank;         /* <= JSON_RANK_MAX; rank and shape are complete if there is no fault */
     size_t shape[JSON_RANK_MAX];
     bool integers;          /* every leaf is an integer literal */
     const char *inexact;    /* pointer of the first integer literal beyond 2^53, or NULL */
@@ -47,8 +50,10 @@ struct json_doc {
 };
 
 /* Reads a whole body; strings and arrays point into the body and the arena, which must outlive the
- * doc. On failure errors (malformed-json with line and column, limit-exceeded) are added and
- * nothing needs a release. Needs json_doc_setup() once in the process, before threads. */
+ * doc. On failure errors are added and nothing needs a release: malformed-json with line and
+ * column, limit-exceeded, or invalid-value for a number outside arrays that would not come through
+ * as it is (an integer beyond 2^53, a real beyond f64). Needs json_doc_setup() once in the process,
+ * before threads. */
 bool json_doc_read(struct json_doc *doc, const char *body, size_t len, struct arena *arena,
                    struct err *err);
 void json_doc_release(struct json_doc *doc);
@@ -59,7 +64,8 @@ void json_doc_setup(void);
 const struct json_array *json_doc_array(const struct json_doc *doc, const char *pointer);
 
 /* Converts a faultless array to `dtype`, count elements, row-major, each rounded once from its
- * decimal text. An overflow to infinity is invalid-value with the element's pointer. */
+ * decimal text. What the dtype cannot hold (an overflow to infinity; for i64 whatever is no 64-bit
+ * integer) is invalid-value with the element's pointer; the first ends the reading. */
 bool json_array_read(const struct json_array *array, enum pe_dtype dtype, void *out,
                      struct err *err);
 
