@@ -189,8 +189,10 @@ void answer_write_txt(struct buf *out, const struct answer *answer)
 {
     bool readouts = answer->text_readouts || (answer->readouts && answer->readouts->first);
 
-    if (!answer->tensors)
-        render_tree_txt(out, answer->root); /* not an envelope: all of it is readouts */
+    if (!answer->tensors) { /* not an envelope: all of it is readouts */
+        render_tree_txt(out, answer->root);
+        return;
+    }
     if (answer->main)
         append_table(out, answer);
     if (answer->main && readouts)

@@ -8,19 +8,19 @@ Test(faults, status_and_place)
 {
     static const struct {
         enum pe_status status;
-        const char *prefix, *param, *where;
         enum err_code code;
+        const char *prefix, *param, *where;
     } rows[] = {
-        {PE_UNKNOWN_PARAMETER, "", "dims", "dims", ERR_unknown_parameter},
-        {PE_MISSING_PARAMETER, "/spec/", "factor", "/spec/factor", ERR_missing_parameter},
-        {PE_INVALID_VALUE, "", "base", "base", ERR_invalid_value},
-        {PE_CONFLICTING_PARAMETERS, "/", "dim", "/dim", ERR_conflicting_parameters},
-        {PE_SHAPE_MISMATCH, "/", "x", "/x", ERR_shape_mismatch},
-        {PE_LIMIT_EXCEEDED, "", "positions", "positions", ERR_limit_exceeded},
-        {PE_NO_MEMORY, "", "dim", "dim", ERR_overloaded},
+        {PE_UNKNOWN_PARAMETER, ERR_unknown_parameter, "", "dims", "dims"},
+        {PE_MISSING_PARAMETER, ERR_missing_parameter, "/spec/", "factor", "/spec/factor"},
+        {PE_INVALID_VALUE, ERR_invalid_value, "", "base", "base"},
+        {PE_CONFLICTING_PARAMETERS, ERR_conflicting_parameters, "/", "dim", "/dim"},
+        {PE_SHAPE_MISMATCH, ERR_shape_mismatch, "/", "x", "/x"},
+        {PE_LIMIT_EXCEEDED, ERR_limit_exceeded, "", "positions", "positions"},
+        {PE_NO_MEMORY, ERR_overloaded, "", "dim", "dim"},
         /* In a pointer the name is escaped; in a query it stands as it is. */
-        {PE_UNKNOWN_PARAMETER, "/spec/", "a/b~c", "/spec/a~1b~0c", ERR_unknown_parameter},
-        {PE_UNKNOWN_PARAMETER, "", "a/b~c", "a/b~c", ERR_unknown_parameter},
+        {PE_UNKNOWN_PARAMETER, ERR_unknown_parameter, "/spec/", "a/b~c", "/spec/a~1b~0c"},
+        {PE_UNKNOWN_PARAMETER, ERR_unknown_parameter, "", "a/b~c", "a/b~c"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct pe_faults faults = {0};
