@@ -75,16 +75,17 @@ static void fill(struct buf *out, const char *name, size_t len, struct arena *ar
         out->failed = true;
 }
 
-static void expand(struct buf *out, const char *text, const char *end, struct arena *arena)
+static void expand(struct buf *out, const char *text, struct arena *arena)
 {
     for (;;) {
-        const char *mark = memmem(text, (size_t)(end - text), "\"@", 2);
-        buf_append(out, text, (size_t)((mark ? mark : end) - text));
+        const char *mark = strstr(text, "\"@");
+        buf_append(out, text, mark ? (size_t)(mark - text) : strlen(text));
         if (!mark)
             return;
-        const char *name = mark + 2, *close = memchr(name, '"', (size_t)(end - name));
-        fill(out, name, (size_t)(close - name), arena);
-        text = close + 1;
+        const char *name = mark + 2;
+        size_t len = strcspn(name, "\"");
+        fill(out, name, len, arena);
+        text = name + len + 1;
     }
 }
 
@@ -97,7 +98,7 @@ struct blob *openapi_new(const struct app *app)
     (void)app;
     arena_init(&arena, ARENA_BYTES_MAX);
     buf_init(&out, SERVICE_BYTES_MAX);
-    expand(&out, asset_openapi_json, asset_openapi_json_end, &arena);
+    expand(&out, asset_openapi_json, &arena);
     if (!out.failed)
         blob = blob_from_buf(&out);
     buf_release(&out);

@@ -50,7 +50,7 @@ static double slope_value(const struct golden *row, const struct pe_plan *plan)
 
 static double wavelength_value(const struct golden *row, const struct pe_plan *plan)
 {
-    double wavelengths[DIM_MAX / 2];
+    double wavelengths[DIM_MAX / 2] = {0};
     struct pe_frequencies out = {.dtype = PE_F64, .context = 1, .wavelength = wavelengths};
 
     pe_frequencies(plan, &out);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * assets.S: files embedded in the program, declared in server/api/assets.h. Paths are from the root
- * of the project.
+ * assets.S: text files embedded in the program, declared in server/api/assets.h. Paths are from the
+ * root of the project.
  */
         .macro  asset name, file
-        .global asset_\name, asset_\name\()_end
+        .global asset_\name
 asset_\name:
         .incbin "\file"
-asset_\name\()_end:
         .byte   0
         .endm
 
