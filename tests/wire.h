@@ -141,22 +141,23 @@ static inline bool wire_field_is(const struct wire_answer *answer, const char *n
     return found && len == strlen(value) && memcmp(found, value, len) == 0;
 }
 
-/* Reads one answer; interim ones (1xx) are answers too. `bodiless` for answers to HEAD. */
-static inline struct wire_answer wire_read(struct wire *wire, bool bodiless)
+/* Reads one answer, with at most `wait_ms` between its bytes; interim ones (1xx) are answers too.
+ * `bodiless` for answers to HEAD. */
+static inline struct wire_answer wire_read_within(struct wire *wire, bool bodiless, int wait_ms)
 {
     struct wire_answer answer = {0};
     const char *end = NULL;
     size_t len = 0;
 
     while (!(end = wire->data ? strstr(wire->data, "\r\n\r\n") : NULL))
-        if (!wire_more(wire, WIRE_WAIT_MS))
+        if (!wire_more(wire, wait_ms))
             return answer;
     answer.head = wire_take(wire, (size_t)(end + 4 - wire->data));
     const char *length = wire_field(&answer, "Content-Length", &len);
     if (length && !bodiless)
         answer.body_len = strtoul(length, NULL, 10);
     while (wire->len < answer.body_len)
-        if (!wire_more(wire, WIRE_WAIT_MS)) {
+        if (!wire_more(wire, wait_ms)) {
             free(answer.head);
             return (struct wire_answer){0};
         }
@@ -164,6 +165,11 @@ static inline struct wire_answer wire_read(struct wire *wire, bool bodiless)
     if (strncmp(answer.head, "HTTP/1.1 ", 9) == 0)
         answer.status = (int)strtol(answer.head + 9, NULL, 10);
     return answer;
+}
+
+static inline struct wire_answer wire_read(struct wire *wire, bool bodiless)
+{
+    return wire_read_within(wire, bodiless, WIRE_WAIT_MS);
 }
 
 static inline void wire_answer_free(struct wire_answer *answer)
