@@ -5,7 +5,7 @@
  * apply.c's business.
  */
 
-#ifdef __F16C__
+#if KERNEL_VEC >= 32
 #include <immintrin.h>
 #endif
 
@@ -20,6 +20,34 @@ typedef uint16_t vec_u16 __attribute__((vector_size(KERNEL_VEC / 4)));
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "first members are the low half of words");
 
+/* Shuffles between two vectors of first and second members and the same 2 KERNEL_LANES elements
+ * as they lie in memory, interleaved. */
+#if KERNEL_VEC == 64
+#define EVENS      0, 2, 4, 6, 8, 10, 12, 14
+#define ODDS       1, 3, 5, 7, 9, 11, 13, 15
+#define LOWER_HALF 0, 8, 1, 9, 2, 10, 3, 11
+#define UPPER_HALF 4, 12, 5, 13, 6, 14, 7, 15
+#elif KERNEL_VEC == 32
+#define EVENS      0, 2, 4, 6
+#define ODDS       1, 3, 5, 7
+#define LOWER_HALF 0, 4, 1, 5
+#define UPPER_HALF 2, 6, 3, 7
+#elif KERNEL_VEC == 16
+#define EVENS      0, 2
+#define ODDS       1, 3
+#define LOWER_HALF 0, 2
+#define UPPER_HALF 1, 3
+#else
+#define EVENS      0
+#define ODDS       1
+#define LOWER_HALF 0
+#define UPPER_HALF 1
+#endif
+
+/* Of the 2 n interleaved elements of n pairs, how many lie in the first vector, and the rest. */
+#define FIRST_HALF(step, n) ((step) * (n) < KERNEL_LANES ? (step) * (n) : KERNEL_LANES)
+#define SECOND_HALF(n)      (2 * (n)-FIRST_HALF(2, n))
+
 static inline vec_u32 vec_select(vec_u32 mask, vec_u32 yes, vec_u32 no)
 {
     return (mask & yes) | (~mask & no);
@@ -27,37 +55,44 @@ static inline vec_u32 vec_select(vec_u32 mask, vec_u32 yes, vec_u32 no)
 
 /* ---- f32: bits of n <= KERNEL_LANES elements --------------------------------------------- */
 
-static inline void load_f32(const struct pe__rotation *job, size_t step, size_t i, size_t n,
+ALWAYS_INLINE void load_f32(const struct pe__rotation *job, size_t step, size_t i, size_t n,
                             vec_u32 *a, vec_u32 *b)
 {
-    if (step == 1) {
-        *a = *b = (vec_u32){0};
-        memcpy(a, (const float *)job->a + i, n * sizeof(float));
-        memcpy(b, (const float *)job->b + i, n * sizeof(float));
-    } else {
-        vec_bits word = {0};
-        memcpy(&word, (const float *)job->a + 2 * i, 2 * n * sizeof(float));
-        *a = __builtin_convertvector(word, vec_u32);
-        *b = __builtin_convertvector(word >> 32, vec_u32);
-    }
+    const float *x = (const float *)job->a + step * i;
+    vec_u32 u = {0};
+    vec_u32 v = {0};
+    memcpy(&u, x, FIRST_HALF(step, n) * sizeof(float));
+    if (step == 1)
+        memcpy(&v, (const float *)job->b + i, n * sizeof(float));
+    else
+        memcpy(&v, x + KERNEL_LANES, SECOND_HALF(n) * sizeof(float));
+    *a = step == 1 ? u : __builtin_shufflevector(u, v, EVENS);
+    *b = step == 1 ? v : __builtin_shufflevector(u, v, ODDS);
 }
 
-static inline void store_f32(const struct pe__rotation *job, size_t step, size_t i, size_t n,
+ALWAYS_INLINE void store_f32(const struct pe__rotation *job, size_t step, size_t i, size_t n,
                              vec_u32 a, vec_u32 b)
 {
-    if (step == 1) {
-        memcpy((float *)job->ya + i, &a, n * sizeof(float));
-        memcpy((float *)job->yb + i, &b, n * sizeof(float));
-    } else {
-        vec_bits word = __builtin_convertvector(b, vec_bits) << 32;
-        word |= __builtin_convertvector(a, vec_bits);
-        memcpy((float *)job->ya + 2 * i, &word, 2 * n * sizeof(float));
-    }
+    float *y = (float *)job->ya + step * i;
+    vec_u32 u = step == 1 ? a : __builtin_shufflevector(a, b, LOWER_HALF);
+    vec_u32 v = step == 1 ? b : __builtin_shufflevector(a, b, UPPER_HALF);
+    memcpy(y, &u, FIRST_HALF(step, n) * sizeof(float));
+    if (step == 1)
+        memcpy((float *)job->yb + i, &v, n * sizeof(float));
+    else
+        memcpy(y + KERNEL_LANES, &v, SECOND_HALF(n) * sizeof(float));
 }
 
+/* GCC 12 makes three instructions of the general form. */
 static inline vec widen_f32(vec_u32 bits)
 {
+#if KERNEL_VEC == 64
+    return (vec)_mm512_cvtps_pd((__m256)bits);
+#elif KERNEL_VEC == 32
+    return (vec)_mm256_cvtps_pd((__m128)bits);
+#else
     return __builtin_convertvector((vec_f32)bits, vec);
+#endif
 }
 
 static inline vec_u32 narrow_f32(vec y)
@@ -68,7 +103,19 @@ static inline vec_u32 narrow_f32(vec y)
 
 /* ---- f16, bf16: bits of n <= KERNEL_LANES elements, in lanes of 32 bits ------------------ */
 
-static inline void load_16_bits(const struct pe__rotation *job, size_t step, size_t i, size_t n,
+/* The lower halves of all lanes, for which GCC 12 would take the lanes one by one. */
+static inline vec_u16 lower_halves(vec_u32 x)
+{
+#if KERNEL_VEC == 64
+    return (vec_u16)_mm256_cvtepi32_epi16((__m256i)x);
+#elif KERNEL_VEC == 32
+    return (vec_u16)_mm_cvtsi128_si64(_mm_packus_epi32((__m128i)x, (__m128i)x));
+#else
+    return __builtin_convertvector(x, vec_u16);
+#endif
+}
+
+ALWAYS_INLINE void load_16_bits(const struct pe__rotation *job, size_t step, size_t i, size_t n,
                                 vec_u32 *a, vec_u32 *b)
 {
     if (step == 1) {
@@ -86,12 +133,12 @@ static inline void load_16_bits(const struct pe__rotation *job, size_t step, siz
     }
 }
 
-static inline void store_16_bits(const struct pe__rotation *job, size_t step, size_t i, size_t n,
+ALWAYS_INLINE void store_16_bits(const struct pe__rotation *job, size_t step, size_t i, size_t n,
                                  vec_u32 a, vec_u32 b)
 {
     if (step == 1) {
-        vec_u16 x = __builtin_convertvector(a, vec_u16);
-        vec_u16 y = __builtin_convertvector(b, vec_u16);
+        vec_u16 x = lower_halves(a);
+        vec_u16 y = lower_halves(b);
         memcpy((uint16_t *)job->ya + i, &x, n * sizeof(uint16_t));
         memcpy((uint16_t *)job->yb + i, &y, n * sizeof(uint16_t));
     } else {
@@ -129,11 +176,10 @@ static inline vec_u32 narrow_bf16(vec y)
 /* The processor's conversions: the same bits as below, a third of the time. */
 static inline vec widen_f16(vec_u32 h)
 {
-    vec_u16 half = __builtin_convertvector(h, vec_u16);
 #if KERNEL_VEC == 64
-    return widen_f32((vec_u32)_mm256_cvtph_ps((__m128i)half));
+    return widen_f32((vec_u32)_mm256_cvtph_ps((__m128i)lower_halves(h)));
 #else
-    return widen_f32((vec_u32)_mm_cvtph_ps(_mm_cvtsi64_si128((int64_t)half)));
+    return widen_f32((vec_u32)_mm_cvtph_ps(_mm_cvtsi64_si128((int64_t)lower_halves(h))));
 #endif
 }
 
@@ -141,12 +187,13 @@ static inline vec_u32 narrow_f16(vec y)
 {
     vec_f32 x = narrow_to_odd(y);
 #if KERNEL_VEC == 64
-    vec_u16 half = (vec_u16)_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
+    __m128i half = _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT);
+    vec_u32 rounded = (vec_u32)_mm256_cvtepu16_epi32(half);
 #else
-    vec_u16 half = (vec_u16)_mm_cvtsi128_si64(_mm_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+    __m128i half = _mm_cvtps_ph((__m128)x, _MM_FROUND_TO_NEAREST_INT);
+    vec_u32 rounded = (vec_u32)_mm_cvtepu16_epi32(half);
 #endif
-    return vec_select((vec_u32)(x == x), __builtin_convertvector(half, vec_u32),
-                      (vec_u32){0} + 0x7e00);
+    return vec_select((vec_u32)(x == x), rounded, (vec_u32){0} + 0x7e00);
 }
 
 #else
@@ -192,7 +239,7 @@ static inline vec_u32 narrow_f16(vec y)
         store(job, step, i, n, narrow_##name(a *vc - b * vs), narrow_##name(a *vs + b * vc));      \
     }                                                                                              \
                                                                                                    \
-    static inline void rotate_row_##name(const struct pe__rotation *job, size_t step,              \
+    ALWAYS_INLINE void rotate_row_##name(const struct pe__rotation *job, size_t step,              \
                                          const double *c, const double *s)                         \
     {                                                                                              \
         size_t i = 0;                                                                              \
@@ -204,10 +251,11 @@ static inline vec_u32 narrow_f16(vec y)
                                                                                                    \
     static void rotate_##name(const struct pe__rotation *job, const double *c, const double *s)    \
     {                                                                                              \
-        if (job->step == 1)                                                                        \
-            rotate_row_##name(job, 1, c, s);                                                       \
+        const struct pe__rotation row = *job; /* own copy: stores cannot change it */              \
+        if (row.step == 1)                                                                         \
+            rotate_row_##name(&row, 1, c, s);                                                      \
         else                                                                                       \
-            rotate_row_##name(job, 2, c, s);                                                       \
+            rotate_row_##name(&row, 2, c, s);                                                      \
     }
 
 DEFINE_ROTATE(f32, load_f32, store_f32)
@@ -216,56 +264,24 @@ DEFINE_ROTATE(bf16, load_16_bits, store_16_bits)
 
 /* ---- f64: double-double products, rounded once with the rounding test -------------------- */
 
-/* Shuffles between two vectors of first and second members and the same 2 KERNEL_LANES elements
- * as they lie in memory, interleaved. */
-#if KERNEL_VEC == 64
-#define EVENS      0, 2, 4, 6, 8, 10, 12, 14
-#define ODDS       1, 3, 5, 7, 9, 11, 13, 15
-#define LOWER_HALF 0, 8, 1, 9, 2, 10, 3, 11
-#define UPPER_HALF 4, 12, 5, 13, 6, 14, 7, 15
-#elif KERNEL_VEC == 32
-#define EVENS      0, 2, 4, 6
-#define ODDS       1, 3, 5, 7
-#define LOWER_HALF 0, 4, 1, 5
-#define UPPER_HALF 2, 6, 3, 7
-#elif KERNEL_VEC == 16
-#define EVENS      0, 2
-#define ODDS       1, 3
-#define LOWER_HALF 0, 2
-#define UPPER_HALF 1, 3
-#else
-#define EVENS      0
-#define ODDS       1
-#define LOWER_HALF 0
-#define UPPER_HALF 1
-#endif
-
-static inline void load_f64(const struct pe__rotation *job, size_t step, size_t i, size_t n, vec *a,
+ALWAYS_INLINE void load_f64(const struct pe__rotation *job, size_t step, size_t i, size_t n, vec *a,
                             vec *b)
 {
     const double *x = (const double *)job->a + step * i;
-    if (step == 1) {
-        *a = vec_load(x, n);
-        *b = vec_load((const double *)job->b + i, n);
-    } else {
-        vec u = vec_load(x, 2 * n < KERNEL_LANES ? 2 * n : KERNEL_LANES);
-        vec v = vec_load(x + KERNEL_LANES, 2 * n < KERNEL_LANES ? 0 : 2 * n - KERNEL_LANES);
-        *a = __builtin_shufflevector(u, v, EVENS);
-        *b = __builtin_shufflevector(u, v, ODDS);
-    }
+    vec u = vec_load(x, FIRST_HALF(step, n));
+    vec v = step == 1 ? vec_load((const double *)job->b + i, n)
+                      : vec_load(x + KERNEL_LANES, SECOND_HALF(n));
+    *a = step == 1 ? u : __builtin_shufflevector(u, v, EVENS);
+    *b = step == 1 ? v : __builtin_shufflevector(u, v, ODDS);
 }
 
 /* KERNEL_LANES pairs. */
-static inline void store_f64(const struct pe__rotation *job, size_t step, size_t i, vec a, vec b)
+ALWAYS_INLINE void store_f64(const struct pe__rotation *job, size_t step, size_t i, vec a, vec b)
 {
     double *y = (double *)job->ya + step * i;
-    if (step == 1) {
-        vec_store(y, a, KERNEL_LANES);
-        vec_store((double *)job->yb + i, b, KERNEL_LANES);
-    } else {
-        vec_store(y, __builtin_shufflevector(a, b, LOWER_HALF), KERNEL_LANES);
-        vec_store(y + KERNEL_LANES, __builtin_shufflevector(a, b, UPPER_HALF), KERNEL_LANES);
-    }
+    double *z = step == 1 ? (double *)job->yb + i : y + KERNEL_LANES;
+    vec_store(y, step == 1 ? a : __builtin_shufflevector(a, b, LOWER_HALF), KERNEL_LANES);
+    vec_store(z, step == 1 ? b : __builtin_shufflevector(a, b, UPPER_HALF), KERNEL_LANES);
 }
 
 /*
@@ -345,7 +361,7 @@ ALWAYS_INLINE size_t rotate_vec_f64(const struct pe__rotation *job, size_t step,
     return 0;
 }
 
-static inline size_t rotate_row_f64(const struct pe__rotation *job, size_t step,
+ALWAYS_INLINE size_t rotate_row_f64(const struct pe__rotation *job, size_t step,
                                     struct pe__cdd_in cs, double eps, uint16_t *bad)
 {
     size_t bad_n = 0;
@@ -360,6 +376,7 @@ static inline size_t rotate_row_f64(const struct pe__rotation *job, size_t step,
 static size_t rotate_f64(const struct pe__rotation *job, struct pe__cdd_in cs, double eps,
                          uint16_t *bad)
 {
-    return job->step == 1 ? rotate_row_f64(job, 1, cs, eps, bad)
-                          : rotate_row_f64(job, 2, cs, eps, bad);
+    const struct pe__rotation row = *job;
+    return row.step == 1 ? rotate_row_f64(&row, 1, cs, eps, bad)
+                         : rotate_row_f64(&row, 2, cs, eps, bad);
 }
