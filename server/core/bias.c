@@ -5,52 +5,80 @@
  * the score they are added to.
  */
 #include <math.h>
-#include <string.h>
 
 #include "ball.h"
+#include "dtype.h"
 #include "exact.h"
 #include "kind.h"
 
-/* One element of a bias matrix, and the score it is added to. */
-struct element {
+#define BLOCK 128 /* keys done together */
+
+/* Biases between one query and consecutive keys. */
+struct block {
     const struct pe_plan *plan;
     size_t head;
-    double m, n; /* positions of query and key */
-    double score;
+    double query;
+    const double *keys;
+    size_t n;
+    double hi[BLOCK], lo[BLOCK], eps[BLOCK];
+    double eps_max;
 };
 
-static struct pe__ball bias_ball(const struct element *e)
+static struct pe__ball bias_ball(const struct pe_plan *plan, size_t head, double m, double n)
 {
     struct pe__ball bias;
-    bias.eps = e->plan->spec.kind->ops->bias(e->plan, e->head, e->m, e->n, &bias.hi, &bias.lo);
+    bias.eps = plan->spec.kind->ops->bias(plan, head, m, n, &bias.hi, &bias.lo);
     return bias;
 }
 
-static void bias_exact(const void *context, size_t i, mpfr_t y)
+/* Chooses the keys [first, first + n), at most BLOCK of the rest. */
+static void fill_block(struct block *block, const struct pe_positions *keys, size_t first)
 {
-    (void)i;
-    const struct element *e = context;
-    e->plan->spec.kind->ops->bias_exact(e->plan, e->head, e->m, e->n, y);
+    block->keys = keys->at[0] + first;
+    block->n = keys->n - first < BLOCK ? keys->n - first : BLOCK;
+    block->eps_max = 0;
+    for (size_t j = 0; j < block->n; j++) {
+        struct pe__ball bias = bias_ball(block->plan, block->head, block->query, block->keys[j]);
+        block->hi[j] = bias.hi;
+        block->lo[j] = bias.lo;
+        block->eps[j] = bias.eps;
+        block->eps_max = fmax(block->eps_max, bias.eps);
+    }
 }
 
-static void round_bias(const struct element *e, enum pe_dtype dtype, void *out, size_t i)
+static void bias_exact(const void *context, size_t j, mpfr_t y)
 {
-    struct pe__ball bias = bias_ball(e);
-    if (!pe__round(dtype, bias.hi, bias.lo, bias.eps, out, i))
-        pe__round_exact(dtype, bias_exact, e, 0, out, i);
+    const struct block *block = context;
+    block->plan->spec.kind->ops->bias_exact(block->plan, block->head, block->query, block->keys[j],
+                                            y);
+}
+
+/* Rounds the block's biases to elements [first, first + n) of out. */
+static void round_block(const struct block *block, enum pe_dtype dtype, void *out, size_t first)
+{
+    uint16_t bad[BLOCK];
+    char *start = (char *)out + first * pe_dtype_size(dtype);
+    size_t bad_n =
+        pe__round_row(dtype, block->n, block->hi, block->lo, block->eps_max, start, 1, bad);
+    for (size_t i = 0; i < bad_n; i++) { /* perhaps with its own bound */
+        size_t j = bad[i];
+        if (!pe__round(dtype, block->hi[j], block->lo[j], block->eps[j], out, first + j))
+            pe__round_exact(dtype, bias_exact, block, j, out, first + j);
+    }
 }
 
 void pe_bias(const struct pe_plan *plan, const struct pe_positions *queries,
              const struct pe_positions *keys, size_t first, size_t heads_n, enum pe_dtype dtype,
              void *out)
 {
-    size_t next = 0;
-    for (size_t head = first; head < first + heads_n; head++)
-        for (size_t i = 0; i < queries->n; i++)
-            for (size_t j = 0; j < keys->n; j++) {
-                struct element e = {plan, head, queries->at[0][i], keys->at[0][j], 0};
-                round_bias(&e, dtype, out, next++);
-            }
+    for (size_t row = 0; row < heads_n * queries->n; row++) {
+        struct block block = {.plan = plan, .head = first + row / queries->n};
+        block.query = queries->at[0][row % queries->n];
+        for (size_t j = 0; j < keys->n; j += block.n) {
+            fill_block(&block, keys, j);
+            round_block(&block, dtype, out, row * keys->n + j);
+        }
+    }
 }
 
 void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
@@ -63,9 +91,10 @@ void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
 }
 
 /* The slope is what a distance of 1 costs. */
-static void slope_exact(const void *context, size_t i, mpfr_t y)
+static void slope_exact(const void *context, size_t head, mpfr_t y)
 {
-    bias_exact(context, i, y);
+    const struct pe_plan *plan = context;
+    plan->spec.kind->ops->bias_exact(plan, head, 0, 1, y);
     mpfr_neg(y, y, MPFR_RNDN);
 }
 
@@ -73,69 +102,80 @@ void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out)
 {
     size_t heads_n = pe_spec_heads(&plan->spec);
     for (size_t head = 0; head < heads_n; head++) {
-        struct element e = {plan, head, 0, 1, 0};
-        struct pe__ball bias = bias_ball(&e);
+        struct pe__ball bias = bias_ball(plan, head, 0, 1);
         if (!pe__round(dtype, -bias.hi, -bias.lo, bias.eps, out, head))
-            pe__round_exact(dtype, slope_exact, &e, 0, out, head);
+            pe__round_exact(dtype, slope_exact, plan, head, out, head);
     }
 }
 
 /* ---- Adding to scores --------------------------------------------------------------------- */
 
-static void sum_term(const void *context, size_t i, mpfr_t y)
+/* A score and its bias. */
+struct summands {
+    const struct block *block;
+    size_t j;
+    double score;
+};
+
+static void summand_exact(const void *context, size_t i, mpfr_t y)
 {
-    const struct element *e = context;
+    const struct summands *summands = context;
     if (i == 0)
-        mpfr_set_d(y, e->score, MPFR_RNDN);
+        mpfr_set_d(y, summands->score, MPFR_RNDN);
     else
-        bias_exact(e, 0, y);
+        bias_exact(summands->block, summands->j, y);
 }
 
 static void sum_exact(const void *context, size_t i, mpfr_t y)
 {
     (void)i;
-    pe__exact_sum(sum_term, context, 2, y);
+    pe__exact_sum(summand_exact, context, 2, y);
 }
 
-static double round_sum(const struct element *e, struct pe__ball bias)
+/* score + bias number j, rounded once. */
+static double round_sum(const struct block *block, size_t j, double score)
 {
-    struct pe__ball sum = pe__ball_add(pe__ball_exact(e->score), bias);
+    struct pe__ball bias = {block->hi[j], block->lo[j], block->eps[j]};
+    struct pe__ball sum = pe__ball_add(pe__ball_exact(score), bias);
+    struct summands summands = {block, j, score};
     double rounded;
     if (!pe__round(PE_F64, sum.hi, sum.lo, sum.eps, &rounded, 0))
-        pe__round_exact(PE_F64, sum_exact, e, 0, &rounded, 0);
+        pe__round_exact(PE_F64, sum_exact, &summands, 0, &rounded, 0);
     return rounded;
 }
 
-/* A bias, exactly and as the nearest double. */
-struct addend {
-    struct pe__ball ball;
-    double rounded;
-};
-
-static void add_one(struct element *e, const struct addend *bias, enum pe_dtype dtype,
-                    const void *in, void *out, size_t i)
+/* Adds the block's biases, `rounded` to double, to scores [first, first + n). A bias of 0 leaves
+ * the score alone, also -0. */
+static void add_block(const struct block *block, const double *rounded, enum pe_dtype dtype,
+                      const void *in, void *out, size_t first)
 {
-    size_t size = pe_dtype_size(dtype);
-    e->score = pe_load(dtype, in, i);
-    if (bias->rounded == 0 && bias->ball.eps == 0) /* keeps -0 and the payload of NaN */
-        memmove((char *)out + i * size, (const char *)in + i * size, size);
-    else if (dtype == PE_F64 && isfinite(e->score))
-        pe_store(dtype, out, i, round_sum(e, bias->ball));
-    else
-        pe_store(dtype, out, i, e->score + bias->rounded);
+    double scores[BLOCK];
+    pe__load_row(dtype, in, first, block->n, scores);
+    for (size_t j = 0; j < block->n; j++) {
+        if (rounded[j] == 0 && block->eps[j] == 0)
+            continue;
+        if (dtype == PE_F64 && isfinite(scores[j]))
+            scores[j] = round_sum(block, j, scores[j]);
+        else
+            scores[j] += rounded[j];
+    }
+    pe__store_row(dtype, out, first, block->n, scores);
 }
 
 void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
                  const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
                  enum pe_dtype dtype, const void *in, void *out)
 {
-    size_t batch_step = heads_n * queries->n * keys->n;
-    for (size_t i = 0; i < batch_step; i++) {
-        struct element e = {plan, first + i / (queries->n * keys->n),
-                            queries->at[0][i / keys->n % queries->n], keys->at[0][i % keys->n], 0};
-        struct addend bias = {.ball = bias_ball(&e)};
-        round_bias(&e, PE_F64, &bias.rounded, 0);
-        for (size_t batch = 0; batch < batches; batch++)
-            add_one(&e, &bias, dtype, in, out, batch * batch_step + i);
+    size_t rows_n = heads_n * queries->n;
+    double rounded[BLOCK];
+    for (size_t row = 0; row < rows_n; row++) {
+        struct block block = {.plan = plan, .head = first + row / queries->n};
+        block.query = queries->at[0][row % queries->n];
+        for (size_t j = 0; j < keys->n; j += block.n) {
+            fill_block(&block, keys, j);
+            round_block(&block, PE_F64, rounded, 0);
+            for (size_t batch = 0; batch < batches; batch++)
+                add_block(&block, rounded, dtype, in, out, (batch * rows_n + row) * keys->n + j);
+        }
     }
 }

@@ -225,21 +225,47 @@ Test(bias, sums_with_narrow_scores)
     pe_plan_free(plan);
 }
 
-/* A bias of 0 keeps the score's bits; NaN and infinities propagate. */
+/* Rows of many keys are the same as keys one by one. */
+Test(bias, long_rows)
+{
+    enum { KEYS = 300 };
+    double at[KEYS];
+    double row[KEYS];
+    double sums[KEYS];
+    double scores[KEYS];
+    for (size_t j = 0; j < KEYS; j++) {
+        at[j] = 140 - (double)j * 0.75;
+        scores[j] = draw_score(1, j + 1);
+    }
+    struct pe_positions query = positions_of(at, 1);
+    struct pe_positions keys = positions_of(at, KEYS);
+    struct pe_plan *plan = alibi_plan(6);
+    pe_bias(plan, &query, &keys, 4, 1, PE_F64, row);
+    pe_add_bias(plan, &query, &keys, 4, 1, 1, PE_F64, scores, sums);
+    for (size_t j = 0; j < KEYS; j++) {
+        struct pe_positions key = positions_of(at + j, 1);
+        double bias;
+        double sum;
+        pe_bias(plan, &query, &key, 4, 1, PE_F64, &bias);
+        pe_add_bias(plan, &query, &key, 4, 1, 1, PE_F64, scores + j, &sum);
+        cr_expect(same(row[j], bias) && same(sums[j], sum), "%zu", j);
+    }
+    pe_plan_free(plan);
+}
+
+/* A bias of 0 keeps -0 and infinities; NaN propagates. */
 Test(bias, special_scores)
 {
     static const double at[] = {3, 4};
     struct pe_positions positions = positions_of(at, 2);
     struct pe_plan *plan = alibi_plan(1);
-    uint64_t odd_nan = 0xfff8000000001234;
-    double in[4] = {-0.0, INFINITY, -INFINITY, 0};
+    const double in[4] = {-0.0, INFINITY, -INFINITY, -0.0};
+    const double with_nan[4] = {NAN, NAN, 0, 0};
     double out[4];
-    memcpy(&in[3], &odd_nan, sizeof odd_nan);
     pe_add_bias(plan, &positions, &positions, 0, 1, 1, PE_F64, in, out);
     cr_expect_eq(memcmp(out, in, sizeof in), 0);
-    in[1] = NAN;
-    pe_add_bias(plan, &positions, &positions, 0, 1, 1, PE_F64, in, out);
-    cr_expect(isnan(out[1]));
+    pe_add_bias(plan, &positions, &positions, 0, 1, 1, PE_F64, with_nan, out);
+    cr_expect(isnan(out[0]) && isnan(out[1]));
     pe_plan_free(plan);
 }
 
