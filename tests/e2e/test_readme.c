@@ -4,48 +4,25 @@
  * shell runs it, and prints what stands below it, byte for byte.
  */
 #include <criterion/criterion.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "harness.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
-static pid_t daemon_pid;
+static struct e2e_daemon served;
 
-/* Starts the daemon on a free port and sets $U. */
 static void start(void)
 {
-    const char *program = getenv("POSENCD");
-    int ready[2];
-    char line[256] = "", url[128];
-
-    cr_assert(program, "POSENCD does not name the daemon");
-    cr_assert_eq(pipe(ready), 0);
-    daemon_pid = fork();
-    if (daemon_pid == 0) {
-        char fd[16];
-        snprintf(fd, sizeof fd, "%d", ready[1]);
-        execl(program, program, "--listen", "127.0.0.1:0", "--ready-fd", fd, (char *)NULL);
-        _exit(127);
-    }
-    close(ready[1]);
-    FILE *file = fdopen(ready[0], "r");
-    cr_assert(file && fgets(line, sizeof line, file), "%s did not become ready", program);
-    fclose(file);
-    cr_assert_eq(sscanf(line, "{\"url\":\"%127[^\"]\"", url), 1, "%s", line);
-    setenv("U", url, 1);
+    e2e_start(&served, NULL);
+    setenv("U", served.url, 1);
 }
 
 static void stop(void)
 {
-    int status = -1;
-
-    kill(daemon_pid, SIGTERM);
-    waitpid(daemon_pid, &status, 0);
-    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the daemon ended with %d", status);
+    e2e_stop(&served);
 }
 
 TestSuite(readme, .init = start, .fini = stop, .timeout = 60);
