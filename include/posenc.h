@@ -59,7 +59,7 @@ void pe_store(enum pe_dtype dtype, void *array, size_t i, double value);
  * ECMAScript's Number::toString (RFC 8785), but -0 as -0.0; NaN and infinities as NaN, Infinity,
  * -Infinity without quotes. Returns the length.
  */
-#define PE_TEXT_MAX 32 /* bytes that one printed number can take */
+#define PE_TEXT_MAX 40 /* bytes that printing one number may write (it returns at most 25) */
 bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array, size_t i);
 size_t pe_text_print(enum pe_dtype dtype, const void *array, size_t i, char out[PE_TEXT_MAX]);
 

@@ -43,39 +43,6 @@ static bool align(struct pe__decimal *decimals[], size_t n)
     return true;
 }
 
-static void print_integer(__int128 value, char out[48])
-{
-    char reversed[48];
-    int n = 0;
-    unsigned __int128 rest = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
-    do
-        reversed[n++] = (char)('0' + (int)(rest % 10));
-    while (rest /= 10);
-    if (value < 0)
-        *out++ = '-';
-    while (n > 0)
-        *out++ = reversed[--n];
-    *out = '\0';
-}
-
-/* The double nearest to the decimal; one division or multiplication where both parts are exact. */
-static double decimal_value(struct pe__decimal decimal)
-{
-    static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    double digits = (double)decimal.digits;
-    if (fabs(digits) < PE_POSITION_MAX && decimal.exponent >= -22 && decimal.exponent <= 22)
-        return decimal.exponent < 0 ? digits / powers_of_ten[-decimal.exponent]
-                                    : digits * powers_of_ten[decimal.exponent];
-    char integer[48], text[80];
-    print_integer(decimal.digits, integer);
-    int len = snprintf(text, sizeof text, "%se%lld", integer, (long long)decimal.exponent);
-    double value = 0;
-    pe_text_read(text, (size_t)len, PE_F64, &value, 0);
-    return value;
-}
-
 /* Whether |decimal| > 2^53, exactly. */
 static bool beyond_limit(struct pe__decimal decimal)
 {
@@ -195,7 +162,7 @@ static bool read_range(struct pe__span piece, const struct pe__span parts[3], si
         return false;
     if (beyond_limit(ends[0]))
         return fault_beyond(faults, param, parts[0]);
-    double estimate = (decimal_value(ends[1]) - decimal_value(ends[0])) / decimal_value(ends[2]);
+    double estimate = (pe__text_value(ends[1]) - pe__text_value(ends[0])) / pe__text_value(ends[2]);
     if (estimate > 2.0 * PE_POSITIONS_N_MAX) { /* too many, however it is counted */
         run->n = floor(estimate);
         return true;
@@ -242,7 +209,7 @@ static double run_value(const struct run *run, size_t i)
     case POWERS:
         return ldexp(1, run->first + (int)i);
     default:
-        return decimal_value((struct pe__decimal){
+        return pe__text_value((struct pe__decimal){
             run->start.digits + (__int128)i * run->step.digits, run->start.exponent});
     }
 }
@@ -305,7 +272,7 @@ static bool is_shortest(struct pe__decimal decimal)
 {
     char text[PE_TEXT_MAX];
     size_t len;
-    struct pe__decimal shortest = shortest_decimal(decimal_value(decimal), text, &len);
+    struct pe__decimal shortest = shortest_decimal(pe__text_value(decimal), text, &len);
     struct pe__decimal *both[] = {&decimal, &shortest};
     return align(both, 2) && decimal.digits == shortest.digits;
 }
@@ -329,8 +296,8 @@ static bool find_range(const double *at, size_t n, struct pe__decimal *step,
         __builtin_add_overflow(start.digits, width, &width))
         return false;
     for (size_t i = 2; i < n; i++)
-        if (decimal_value((struct pe__decimal){start.digits + (__int128)i * step->digits,
-                                               start.exponent}) != at[i])
+        if (pe__text_value((struct pe__decimal){start.digits + (__int128)i * step->digits,
+                                                start.exponent}) != at[i])
             return false;
     *end = (struct pe__decimal){width, start.exponent};
     return is_shortest(*step) && is_shortest(*end);
@@ -348,9 +315,9 @@ size_t pe_positions_print(const double *at, size_t n, char *out, size_t size)
         return len;
     }
     len = append_number(out, size, len, '\0', at[0]);
-    len = append_number(out, size, len, ':', decimal_value(end));
-    if (decimal_value(step) != 1)
-        len = append_number(out, size, len, ':', decimal_value(step));
+    len = append_number(out, size, len, ':', pe__text_value(end));
+    if (pe__text_value(step) != 1)
+        len = append_number(out, size, len, ':', pe__text_value(step));
     return len;
 }
 

@@ -26,6 +26,8 @@ struct pe__decimal {
 /* Reads a number of JSON's grammar exactly. False when it is none, or has more than 19 significant
  * digits. */
 bool pe__text_decimal(const char *text, size_t len, struct pe__decimal *decimal);
+/* The double nearest to it; infinite past the largest. */
+double pe__text_value(struct pe__decimal decimal);
 
 #ifdef __cplusplus
 }
