@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * angles.c: frequencies, wavelengths and angles of pairs, every number by MPFR and rounded once.
- * There are few of them; what is done for every token goes through cis.c instead.
+ * angles.c: frequencies, wavelengths and angles of pairs, rounded once. Each frequency comes from
+ * MPFR as a ball (ball.h), the rest are products and quotients of those; where they leave a doubt
+ * everything is done by MPFR.
  */
+#include <math.h>
+
+#include "ball.h"
 #include "kind.h"
 #include "round.h"
 
-/* ---- Frequencies -------------------------------------------------------------------------- */
+/* ---- What both are made of ---------------------------------------------------------------- */
 
-enum quantity { INV_FREQ, BASE_INV_FREQ, WAVELENGTH, TURNS };
+static const struct pe__ball turn_ball = {0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52, 0x1p-105};
 
-/* A quantity of a pair whose frequency is number `i` of the plan. */
-struct request {
-    const struct pe_plan *plan;
-    enum quantity quantity;
-    double context;
-};
+static struct pe__ball frequency_ball(const struct pe_plan *plan, size_t k, bool scaled)
+{
+    mpfr_t w;
+    mpfr_init2(w, 160);
+    plan->spec.kind->ops->frequency(&plan->spec, k, scaled, w);
+    struct pe__ball ball = {.hi = mpfr_get_d(w, MPFR_RNDN)};
+    ball.eps = ball.hi * 0x1p-104;
+    mpfr_sub_d(w, w, ball.hi, MPFR_RNDN);
+    ball.lo = mpfr_get_d(w, MPFR_RNDN);
+    mpfr_clear(w);
+    return ball;
+}
 
 static void init_turn(mpfr_t turn, mpfr_prec_t bits)
 {
@@ -32,6 +42,17 @@ static void divide_by_turn(mpfr_t y)
     mpfr_clear(turn);
 }
 
+/* ---- Frequencies -------------------------------------------------------------------------- */
+
+enum quantity { INV_FREQ, BASE_INV_FREQ, WAVELENGTH, TURNS };
+
+/* A quantity of a pair whose frequency is number `i` of the plan. */
+struct request {
+    const struct pe_plan *plan;
+    enum quantity quantity;
+    double context;
+};
+
 static void quantity_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct request *request = context;
@@ -45,39 +66,59 @@ static void quantity_exact(const void *context, size_t i, mpfr_t y)
         mpfr_ui_div(y, 1, y, MPFR_RNDN);
 }
 
-/* 0: the scaling keeps the frequency; 2: it divides it. */
-static int64_t band_of(const struct pe_plan *plan, size_t k)
+/* The two frequencies of a pair. */
+struct frequencies {
+    struct pe__ball scaled, base;
+};
+
+static struct pe__ball quantity_ball(const struct frequencies *w, const struct request *request)
 {
-    mpfr_t scaled;
-    mpfr_t base;
-    mpfr_inits2(128, scaled, base, (mpfr_ptr)NULL);
-    plan->spec.kind->ops->frequency(&plan->spec, k, true, scaled);
-    plan->spec.kind->ops->frequency(&plan->spec, k, false, base);
-    int64_t band = mpfr_less_p(scaled, base) ? 2 : 0;
-    mpfr_clears(scaled, base, (mpfr_ptr)NULL);
-    return band;
+    switch (request->quantity) {
+    case BASE_INV_FREQ:
+        return w->base;
+    case WAVELENGTH:
+        return pe__ball_div(turn_ball, w->scaled);
+    case TURNS:
+        return pe__ball_div(pe__ball_mul(w->scaled, pe__ball_exact(request->context)), turn_ball);
+    case INV_FREQ:
+    default:
+        return w->scaled;
+    }
 }
 
-void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out)
+/* 0: the scaling keeps the frequency; 2: it divides it, by a double that is not 1. */
+static int64_t band_of(const struct frequencies *w)
 {
-    void *columns[] = {
+    return w->base.hi - w->scaled.hi + (w->base.lo - w->scaled.lo) > w->base.hi * 0x1p-60 ? 2 : 0;
+}
+
+static void frequencies_of_pair(const struct pe_plan *plan, const struct pe_frequencies *out,
+                                size_t pair)
+{
+    void *const columns[] = {
         [INV_FREQ] = out->inv_freq,
         [BASE_INV_FREQ] = out->base_inv_freq,
         [WAVELENGTH] = out->wavelength,
         [TURNS] = out->turns,
     };
-    for (size_t pair = 0; pair < plan->pairs; pair++) {
-        size_t axis;
-        size_t k;
-        pe__pair_source(plan, pair, &axis, &k);
-        for (enum quantity quantity = INV_FREQ; quantity <= TURNS; quantity++) {
-            struct request request = {plan, quantity, out->context};
-            if (columns[quantity])
-                pe__round_exact(out->dtype, quantity_exact, &request, k, columns[quantity], pair);
-        }
-        if (out->band)
-            out->band[pair] = band_of(plan, k);
+    size_t axis;
+    size_t k;
+    pe__pair_source(plan, pair, &axis, &k);
+    struct frequencies w = {frequency_ball(plan, k, true), frequency_ball(plan, k, false)};
+    for (enum quantity quantity = INV_FREQ; quantity <= TURNS; quantity++) {
+        struct request request = {plan, quantity, out->context};
+        void *column = columns[quantity];
+        if (column && !pe__ball_round(quantity_ball(&w, &request), out->dtype, column, pair))
+            pe__round_exact(out->dtype, quantity_exact, &request, k, column, pair);
     }
+    if (out->band)
+        out->band[pair] = band_of(&w);
+}
+
+void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out)
+{
+    for (size_t pair = 0; pair < plan->pairs; pair++)
+        frequencies_of_pair(plan, out, pair);
 }
 
 /* ---- Angles ------------------------------------------------------------------------------- */
@@ -144,16 +185,43 @@ static void angle_exact(const void *context, size_t k, mpfr_t y)
     mpfr_clear(turn);
 }
 
+/* Reduces turns to [0, 1); unknown where the ball holds a whole number. */
+static struct pe__ball fraction_ball(struct pe__ball turns)
+{
+    if (turns.hi == 0 && turns.eps == 0)
+        return turns;
+    struct pe__ball fraction = pe__ball_add(turns, pe__ball_exact(-floor(turns.hi)));
+    if (!(fraction.hi > fraction.eps))
+        fraction.eps = INFINITY;
+    return fraction;
+}
+
+static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball w)
+{
+    double direction = angle->plan->direction;
+    struct pe__ball position = {direction * angle->at.hi, direction * angle->at.lo, 0};
+    struct pe__ball radians = pe__ball_mul(w, position);
+    if (angle->form == PE_ANGLE)
+        return radians;
+    struct pe__ball turns = pe__ball_div(radians, turn_ball);
+    return angle->form == PE_TURNS ? turns : pe__ball_mul(fraction_ball(turns), turn_ball);
+}
+
 void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
                const size_t *pairs, size_t pairs_n, enum pe_angle form, enum pe_dtype dtype,
                void *out)
 {
-    for (size_t token = 0; token < positions->n; token++)
-        for (size_t j = 0; j < pairs_n; j++) {
-            size_t axis;
-            size_t k;
-            pe__pair_source(plan, pairs[j], &axis, &k);
+    for (size_t j = 0; j < pairs_n; j++) {
+        size_t axis;
+        size_t k;
+        pe__pair_source(plan, pairs[j], &axis, &k);
+        struct pe__ball w = frequency_ball(plan, k, true);
+        for (size_t token = 0; token < positions->n; token++) {
+            size_t i = token * pairs_n + j;
             struct angle angle = {plan, pe__plan_position(plan, positions->at[axis][token]), form};
-            pe__round_exact(dtype, angle_exact, &angle, k, out, token * pairs_n + j);
+            struct pe__ball ball = angle_ball(&angle, w);
+            if (!pe__ball_round(ball, dtype, out, i))
+                pe__round_exact(dtype, angle_exact, &angle, k, out, i);
         }
+    }
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "dd.h"
+#include "round.h"
 
 struct pe__ball {
     double hi, lo;
@@ -78,6 +79,12 @@ static inline struct pe__ball pe__ball_sqrt(struct pe__ball a)
     double eps = a.eps / root * 1.001 + root * 0x1p-102;
     bool in_range = pe__ball_in_range(a) && a.eps < a.hi * 0x1p-20;
     return (struct pe__ball){sum.hi, sum.lo, in_range ? eps * PE__BALL_SLACK : INFINITY};
+}
+
+/* Rounds to element i of out; false when the ball does not decide the result. */
+static inline bool pe__ball_round(struct pe__ball a, enum pe_dtype dtype, void *out, size_t i)
+{
+    return isfinite(a.hi) && isfinite(a.eps) && pe__round(dtype, a.hi, a.lo, a.eps, out, i);
 }
 
 /* ---- Sums of products --------------------------------------------------------------------- */

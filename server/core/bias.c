@@ -139,7 +139,7 @@ static double round_sum(const struct block *block, size_t j, double score)
     struct pe__ball sum = pe__ball_add(pe__ball_exact(score), bias);
     struct summands summands = {block, j, score};
     double rounded;
-    if (!pe__round(PE_F64, sum.hi, sum.lo, sum.eps, &rounded, 0))
+    if (!pe__ball_round(sum, PE_F64, &rounded, 0))
         pe__round_exact(PE_F64, sum_exact, &summands, 0, &rounded, 0);
     return rounded;
 }

@@ -75,8 +75,7 @@ static struct pe__ball score_ball(struct work *work)
 /* Rounds one output of the current cell. */
 static void store(struct work *work, enum pe__output output, struct pe__ball value, double *out)
 {
-    bool known = isfinite(value.hi) && isfinite(value.eps);
-    if (!known || !pe__round(PE_F64, value.hi, value.lo, value.eps, out, 0))
+    if (!pe__ball_round(value, PE_F64, out, 0))
         pe__round_exact(PE_F64, pe__cell_exact, &work->parts.cell, output, out, 0);
 }
 
@@ -89,10 +88,10 @@ static double rest_of(struct work *work, struct pe__ball score, double rounded)
     cell->rounded = rounded;
     int unit = rounded == 0 ? 0 : ilogb(rounded);
     struct pe__ball rest = pe__ball_add(score, pe__ball_exact(-rounded));
-    bool known = isfinite(rest.hi) && isfinite(rest.eps);
+    struct pe__ball in_units = {ldexp(rest.hi, -unit), ldexp(rest.lo, -unit),
+                                ldexp(rest.eps, -unit)};
     float scaled;
-    if (!known || !pe__round(PE_F32, ldexp(rest.hi, -unit), ldexp(rest.lo, -unit),
-                             ldexp(rest.eps, -unit), &scaled, 0))
+    if (!pe__ball_round(in_units, PE_F32, &scaled, 0))
         pe__round_exact(PE_F32, pe__cell_exact, cell, PE__REST, &scaled, 0);
     return ldexp(scaled, unit);
 }

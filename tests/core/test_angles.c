@@ -189,6 +189,34 @@ Test(angles, forms_against_mpfr)
     pe_plan_free(plan);
 }
 
+/* Near, far, fractional positions: most are settled by balls, some by MPFR. */
+Test(angles, random_positions)
+{
+    enum { N = 300 };
+    static const size_t pairs[] = {0, 3, 17, 31};
+    static const enum pe_angle forms[] = {PE_ANGLE, PE_ANGLE_MOD, PE_TURNS};
+    double at[N];
+    for (size_t i = 0; i < N; i++) {
+        uint64_t bits = pe_draw(1, "angles", i + 1);
+        at[i] = ldexp((double)((int64_t)bits >> 11), -(int)(bits % 80));
+    }
+    struct pe_positions positions = positions_of(at, N);
+    struct pe_plan *plan = frequency_plan("rope:dim=64");
+    mpfr_t y;
+    mpfr_init2(y, 400);
+    for (size_t f = 0; f < 3; f++) {
+        double got[N * 4];
+        pe_angles(plan, &positions, pairs, 4, forms[f], PE_F64, got);
+        for (size_t i = 0; i < N * 4; i++) {
+            angle_by_mpfr(forms[f], at[i / 4], pairs[i % 4], y);
+            cr_expect(same(got[i], ref_round(PE_F64, y)), "form %zu, %a, pair %zu: %a", f,
+                      at[i / 4], pairs[i % 4], got[i]);
+        }
+    }
+    mpfr_clear(y);
+    pe_plan_free(plan);
+}
+
 Test(angles, reduced_angles_stay_below_a_turn)
 {
     static const size_t pairs[] = {0, 5, 30};
