@@ -101,9 +101,7 @@ static void frequencies_of_pair(const struct pe_plan *plan, const struct pe_freq
         [WAVELENGTH] = out->wavelength,
         [TURNS] = out->turns,
     };
-    size_t axis;
-    size_t k;
-    pe__pair_source(plan, pair, &axis, &k);
+    size_t k = pe__pair_source(plan, pair).k;
     struct frequencies w = {frequency_ball(plan, k, true), frequency_ball(plan, k, false)};
     for (enum quantity quantity = INV_FREQ; quantity <= TURNS; quantity++) {
         struct request request = {plan, quantity, out->context};
@@ -212,16 +210,15 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
                void *out)
 {
     for (size_t j = 0; j < pairs_n; j++) {
-        size_t axis;
-        size_t k;
-        pe__pair_source(plan, pairs[j], &axis, &k);
-        struct pe__ball w = frequency_ball(plan, k, true);
+        struct pe__source source = pe__pair_source(plan, pairs[j]);
+        struct pe__ball w = frequency_ball(plan, source.k, true);
         for (size_t token = 0; token < positions->n; token++) {
             size_t i = token * pairs_n + j;
-            struct angle angle = {plan, pe__plan_position(plan, positions->at[axis][token]), form};
+            struct angle angle = {plan, pe__plan_position(plan, positions->at[source.axis][token]),
+                                  form};
             struct pe__ball ball = angle_ball(&angle, w);
             if (!pe__ball_round(ball, dtype, out, i))
-                pe__round_exact(dtype, angle_exact, &angle, k, out, i);
+                pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);
         }
     }
 }

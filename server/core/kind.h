@@ -52,12 +52,18 @@ struct pe__kind_ops {
 
 #define PE__NO_CHANNEL ((size_t)-1)
 
+/* Where a pair's angle comes from. */
+struct pe__source {
+    uint32_t axis, k; /* position axis, number of the frequency */
+};
+
 struct pe_plan {
     struct pe_spec spec; /* own copy; a posted table is the caller's */
     double shift;
     double direction;                  /* 1 or -1 */
     size_t pairs;                      /* 0 without frequencies */
     struct pe__cis *cis;               /* NULL without frequencies */
+    struct pe__source *sources;        /* [pairs]; NULL: axis 0, frequency = pair */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };
@@ -67,8 +73,7 @@ extern const struct pe_kind pe__kind_none, pe__kind_integer, pe__kind_binary, pe
 
 /* The position of a token on one axis with the plan's shift, exact. */
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
-/* Axis and frequency of a pair. */
-void pe__pair_source(const struct pe_plan *plan, size_t pair, size_t *axis, size_t *k);
+struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair);
 
 /* Walks over the tokens of one block of pairs [first, first + n), n <= PE__BLOCK. */
 struct pe__plan_walk {

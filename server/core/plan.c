@@ -67,6 +67,22 @@ static void scaled_frequency(const void *context, size_t k, mpfr_t w)
     spec->kind->ops->frequency(spec, k, true, w);
 }
 
+/* Looked up once, because spec parameters are found by name. */
+static bool make_sources(struct pe_plan *plan)
+{
+    plan->sources = malloc(plan->pairs * sizeof *plan->sources);
+    if (!plan->sources)
+        return false;
+    plan->bytes += plan->pairs * sizeof *plan->sources;
+    for (size_t pair = 0; pair < plan->pairs; pair++) {
+        size_t axis;
+        size_t k;
+        plan->spec.kind->ops->pair_source(&plan->spec, pair, &axis, &k);
+        plan->sources[pair] = (struct pe__source){(uint32_t)axis, (uint32_t)k};
+    }
+    return true;
+}
+
 static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
 {
     const struct pe__kind_ops *ops = plan->spec.kind->ops;
@@ -76,7 +92,7 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
     if (!plan->cis)
         return false;
     plan->bytes += pe__cis_bytes(plan->cis);
-    return true;
+    return ops->pair_source ? make_sources(plan) : true;
 }
 
 static bool make_constants(struct pe_plan *plan)
@@ -122,6 +138,7 @@ void pe_plan_free(struct pe_plan *plan)
     if (!plan)
         return;
     pe__cis_free(plan->cis);
+    free(plan->sources);
     free(plan->constant_hi);
     pe_spec_release(&plan->spec);
     free(plan);
@@ -148,13 +165,9 @@ bool pe_plan_covers(const struct pe_plan *plan, const struct pe_positions *posit
 
 /* ---- Pairs at one token ------------------------------------------------------------------- */
 
-void pe__pair_source(const struct pe_plan *plan, size_t pair, size_t *axis, size_t *k)
+struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair)
 {
-    const struct pe__kind_ops *ops = plan->spec.kind->ops;
-    *axis = 0;
-    *k = pair;
-    if (ops->pair_source)
-        ops->pair_source(&plan->spec, pair, axis, k);
+    return plan->sources ? plan->sources[pair] : (struct pe__source){0, (uint32_t)pair};
 }
 
 void pe__plan_walk_init(struct pe__plan_walk *walk)
@@ -169,36 +182,30 @@ struct axis_range {
     size_t first, n;
 };
 
-static struct axis_range axis_frequencies(const struct pe_plan *plan, size_t axis, size_t first,
-                                          size_t n)
+static struct axis_range axis_frequencies(const struct pe__source *sources, size_t n, size_t axis)
 {
     struct axis_range range = {0, 0};
     for (size_t j = 0; j < n; j++) {
-        size_t source;
-        size_t k;
-        pe__pair_source(plan, first + j, &source, &k);
-        if (source != axis)
+        if (sources[j].axis != axis)
             continue;
         if (range.n == 0)
-            range.first = k;
-        range.n = k - range.first + 1;
+            range.first = sources[j].k;
+        range.n = sources[j].k - range.first + 1;
     }
     return range;
 }
 
-static void scatter_axis(const struct pe_plan *plan, size_t axis, size_t first_k, size_t first,
-                         size_t n, const struct pe__planes *from, struct pe__planes *to)
+static void scatter_axis(const struct pe__source *sources, size_t n, size_t axis, size_t first_k,
+                         const struct pe__planes *from, struct pe__planes *to)
 {
     for (size_t j = 0; j < n; j++) {
-        size_t source;
-        size_t k;
-        pe__pair_source(plan, first + j, &source, &k);
-        if (source != axis)
+        if (sources[j].axis != axis)
             continue;
-        to->cos_hi[j] = from->cos_hi[k - first_k];
-        to->cos_lo[j] = from->cos_lo[k - first_k];
-        to->sin_hi[j] = from->sin_hi[k - first_k];
-        to->sin_lo[j] = from->sin_lo[k - first_k];
+        size_t i = sources[j].k - first_k;
+        to->cos_hi[j] = from->cos_hi[i];
+        to->cos_lo[j] = from->cos_lo[i];
+        to->sin_hi[j] = from->sin_hi[i];
+        to->sin_lo[j] = from->sin_lo[i];
     }
 }
 
@@ -206,16 +213,17 @@ static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *wal
                            const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
                            struct pe__planes *out)
 {
+    const struct pe__source *sources = plan->sources + first;
     struct pe__planes part;
     double eps_max = 0;
     for (size_t axis = 0; axis < plan->spec.kind->axes; axis++) {
-        struct axis_range range = axis_frequencies(plan, axis, first, n);
+        struct axis_range range = axis_frequencies(sources, n, axis);
         if (range.n == 0)
             continue;
         double eps =
             pe__cis_row(plan->cis, &walk->axis[axis], at[axis], range.first, range.n, &part);
         eps_max = eps > eps_max ? eps : eps_max;
-        scatter_axis(plan, axis, range.first, first, n, &part, out);
+        scatter_axis(sources, n, axis, range.first, &part, out);
     }
     return eps_max;
 }
@@ -224,9 +232,8 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
                          struct pe__planes *out)
 {
-    double eps = plan->spec.kind->ops->pair_source
-                     ? several_axes(plan, walk, at, first, n, out)
-                     : pe__cis_row(plan->cis, &walk->axis[0], at[0], first, n, out);
+    double eps = plan->sources ? several_axes(plan, walk, at, first, n, out)
+                               : pe__cis_row(plan->cis, &walk->axis[0], at[0], first, n, out);
     if (plan->direction > 0)
         return eps;
     for (size_t j = 0; j < n; j++) { /* 0 - x: an exact zero stays +0 */
@@ -264,9 +271,7 @@ void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
                          size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s)
 {
-    size_t axis;
-    size_t k;
-    pe__pair_source(plan, pair, &axis, &k);
-    struct pe__pos at = pe__plan_position(plan, positions->at[axis][token]);
-    pe__plan_pair_exact_at(plan, at, k, c, s);
+    struct pe__source source = pe__pair_source(plan, pair);
+    struct pe__pos at = pe__plan_position(plan, positions->at[source.axis][token]);
+    pe__plan_pair_exact_at(plan, at, source.k, c, s);
 }
