@@ -387,6 +387,7 @@ struct pe_scores {
     double *terms[4]; /* content, cross_q, cross_k, position: same shape, each may be
                          NULL; adding kinds only; unscaled, not normalized */
     double norm_q_before, norm_k_before;
+    /* lengths encoded: of q at each anchor, of k at anchor + offset, also with anchor_is_key */
     double *norm_q_after; /* [anchors_n] */
     double *norm_k_after; /* [anchors_n, offsets_n] */
 };
