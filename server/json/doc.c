@@ -63,6 +63,9 @@ static bool load_envelope(struct json_doc *doc, struct walk *walk)
         return true;
     if (fence == FENCE_HELD)
         return explain(walk, &error);
+    if (fence == FENCE_NO_MEMORY)
+        return err_add(walk->scan.err, ERR_overloaded, NULL, NULL,
+                       "there is no memory for the body's values");
     walk->scan.err->limit = (double)JSON_MEMORY_MAX;
     return err_add(walk->scan.err, ERR_limit_exceeded, NULL, NULL,
                    "the body has so many small values that they need more than %zu bytes of memory",

@@ -10,9 +10,8 @@
 
 #include "utf8.h"
 
-#define ELEMENT_BYTES (PE_TEXT_MAX + 3) /* digits or a word, quotes, a comma */
-#define BLOCK         64                /* elements for which room is made at once */
-_Static_assert(BLOCK *ELEMENT_BYTES <= JSON_WRITE_AHEAD, "as write.h says");
+#define ELEMENT_BYTES (PE_TEXT_MAX + 3)                  /* digits or a word, quotes, a comma */
+#define BLOCK         (JSON_WRITE_AHEAD / ELEMENT_BYTES) /* elements for which room is made at once */
 
 /* ---- Strings -------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@ void json_write_string(struct buf *out, const char *text, size_t len);
 void json_write_number(struct buf *out, double number);
 /* Nested arrays of a dense tensor. Room is made for some elements at a time, so that the limit of
  * the buffer may be met up to JSON_WRITE_AHEAD bytes early. */
-#define JSON_WRITE_AHEAD 2304
+#define JSON_WRITE_AHEAD 4096
 void json_write_tensor_data(struct buf *out, const struct tree_tensor *tensor);
 
 #endif

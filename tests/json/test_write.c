@@ -216,7 +216,7 @@ Test(write, stops_at_the_limit_of_the_buffer)
 {
     static const double zeros[10000];
     struct tree_tensor tensor = {.rank = 2, .shape = {100, 100}, .data = zeros};
-    for (size_t limit = 0; limit < 30000; limit += 1 + limit / 10) {
+    for (size_t limit = 0; limit < 40000; limit += 1 + limit / 10) {
         struct buf buf;
         buf_init(&buf, limit);
         json_write_tensor_data(&buf, &tensor);
