@@ -11,7 +11,7 @@
 #include "utf8.h"
 
 #define ELEMENT_BYTES (PE_TEXT_MAX + 3)                  /* digits or a word, quotes, a comma */
-#define BLOCK         (JSON_WRITE_AHEAD / ELEMENT_BYTES) /* elements for which room is made at once */
+#define BLOCK         (JSON_WRITE_AHEAD / ELEMENT_BYTES) /* elements given room at once */
 
 /* ---- Strings -------------------------------------------------------------------------------- */
 
