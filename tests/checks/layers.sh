@@ -6,20 +6,20 @@ set -eu
 
 # layer | may include headers of | and these system headers beyond libc's
 rules='
-core|include|mpfr.h gmp.h
+core|include|mpfr.h gmp.h immintrin.h
 base||
 json|base include|jansson.h
 http|base|microhttpd.h uv.h
 api|http json base include|jansson.h
 main|api http base|
-config|base|
+config|base include|
 '
 # ISO C, POSIX and the compiler; everything else must stand in a row above.
 libc='assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign'
 libc="$libc|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|threads"
 libc="$libc|time|uchar|arpa/inet|dirent|fcntl|netdb|netinet/in|netinet/tcp|poll|pthread|regex"
 libc="$libc|sched|sys/[a-z]*|unistd|search|endian|malloc|cpuid"
-libcxx='charconv|system_error|cstddef|cstdint|cstring|cmath|limits|algorithm'
+libcxx='charconv|cstdio|system_error|cstddef|cstdint|cstring|cmath|limits|algorithm'
 
 # The folder that a quoted include of file $1 is found in: beside it first, as the compiler does.
 folder_of() {
