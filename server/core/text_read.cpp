@@ -15,7 +15,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -350,16 +349,19 @@ extern "C" double pe__text_value(struct pe__decimal decimal)
 {
     bool negative = decimal.digits < 0;
     uint128 digits = negative ? -static_cast<uint128>(decimal.digits) : decimal.digits;
-    constexpr unsigned long long part = 10000000000000000000u; // 10^19
-    unsigned long long high = static_cast<unsigned long long>(digits / part);
-    unsigned long long low = static_cast<unsigned long long>(digits % part);
+    constexpr uint64_t part = 10000000000000000000u; // 10^19
+    uint64_t high = static_cast<uint64_t>(digits / part);
+    uint64_t low = static_cast<uint64_t>(digits % part);
     double value;
     if (high != 0 || !decide_double({false, false, low, decimal.exponent}, &value)) {
-        char text[80];
-        long long exponent = decimal.exponent;
-        int len = std::snprintf(text, sizeof text, high ? "%llu%019llue%lld" : "%.0llu%llue%lld",
-                                high, low, exponent);
-        pe_text_read(text, static_cast<size_t>(len), PE_F64, &value, 0);
+        char text[80], tail[24];
+        char *p = high != 0 ? std::to_chars(text, text + 24, high).ptr : text;
+        auto n = std::to_chars(tail, tail + 24, low).ptr - tail;
+        p = std::fill_n(p, high != 0 ? 19 - n : 0, '0');
+        p = std::copy_n(tail, n, p);
+        *p++ = 'e';
+        p = std::to_chars(p, p + 24, decimal.exponent).ptr;
+        pe_text_read(text, static_cast<size_t>(p - text), PE_F64, &value, 0);
     }
     return negative ? -value : value;
 }

@@ -163,75 +163,76 @@ Test(params, accepts_and_fills_defaults)
 }
 
 /* The numbers are enum pe_status: 1 unknown, 2 missing, 3 invalid, 4 conflicting. */
+static const struct {
+    const char *pairs, *faults;
+} refusals[] = {
+    {"dim=63", "3 dim: dim must be even, got 63\n"},
+    {"dim=0", "3 dim: dim must be at least 2, got 0\n"},
+    {"dim=70000", "3 dim: dim must be at most 65536, got 70000\n"},
+    {"dim=2.5", "3 dim: dim must be an integer, got 2.5\n"},
+    {"dim=abc", "3 dim: dim must be an integer, got \"abc\"\n"},
+    {"dim=", "3 dim: dim must be an integer, got \"\"\n"},
+    {"dim=+64", "3 dim: dim must be an integer, got \"+64\"\n"},
+    {"dim=0x40", "3 dim: dim must be an integer, got \"0x40\"\n"},
+    {"dim=64.00000000000000000001",
+     "3 dim: dim must be an integer, got \"64.00000000000000000001\"\n"},
+    {"seed=9007199254740993",
+     "3 seed: seed must be an integer of at most 2^53, got \"9007199254740993\"\n"},
+    {"seed=-9007199254740994", "3 seed: seed must be at least -9007199254740992, got "
+                               "-9007199254740994\n"},
+    {"rotary_dim=6", "3 rotary_dim: rotary_dim must be a multiple of 4, got 6\n"},
+    {"base=1", "3 base: base must be greater than 1, got 1\n"},
+    {"base=-3", "3 base: base must be greater than 1, got -3\n"},
+    {"base=NaN", "3 base: base must be a number, got \"NaN\"\n"},
+    {"base=1e999", "3 base: base must be a finite double, got \"1e999\"\n"},
+    {"layout=foo", "3 layout: layout must be one of interleaved, half; got \"foo\"\n"},
+    {"layout=intreleaved",
+     "3 layout: layout must be one of interleaved, half; got \"intreleaved\" (did you mean "
+     "\"interleaved\"?)\n"},
+    {"layout=rotat_half", "3 layout: layout must be one of interleaved, half; got "
+                          "\"rotat_half\" (did you mean \"rotate_half\"?)\n"},
+    {"truncate=yes", "3 truncate: truncate must be true or false, got \"yes\"\n"},
+    {"slopes=", "3 slopes: slopes must have at least one number, got none\n"},
+    {"slopes=1,x", "3 slopes: slopes must be a list of numbers, got \"x\"\n"},
+    {"slopes=1,,2", "3 slopes: slopes must be a list of numbers, got \"\"\n"},
+    {"slopes=1,11", "3 slopes: slopes must be at most 10, got 11\n"},
+    {"layuot=half", "1 layuot: \"layuot\" is not a parameter here (did you mean "
+                    "\"layout\"?)\n"},
+    {"dims=64", "1 dims: \"dims\" is not a parameter here (did you mean \"dim\"?)\n"},
+    {"thetta=3", "1 thetta: \"thetta\" is not a parameter here (did you mean \"theta\"?)\n"},
+    {"colour=3", "1 colour: \"colour\" is not a parameter here\n"},
+    {"dim=64 d=32", "4 dim: dim is given twice, as 64 and as 32\n"},
+    {"slopes=1,2 slopes=1,2,3", "4 slopes: slopes is given twice, as 1,2 and as 1,2,3\n"},
+    {"layout=half layout=gptj", "4 layout: layout is given twice, as half and as "
+                                "interleaved\n"},
+    {"positions=1 positions=2", "4 positions: positions is given twice, as 1 and as 2\n"},
+    {"factor=2", "1 factor: factor is not read with scaling=none (factor is read only with "
+                 "scaling=linear|yarn)\n"},
+    {"scaling=linear", "2 factor: factor is required with scaling=linear|yarn\n"},
+    {"scaling=linear factor=2 beta=3",
+     "1 beta: beta is not read with scaling=linear (beta is read only with scaling=yarn)\n"},
+    {"scaling=linaer factor=2", /* not also that factor is not read */
+     "3 scaling: scaling must be one of none, linear, yarn; got \"linaer\" (did you mean "
+     "\"linear\"?)\n"},
+    {"scaling=linear factor=0", "3 factor: factor must be at least 1, got 0\n"},
+    {"dim=63 layuot=half base=x scaling=yarn",
+     "3 dim: dim must be even, got 63\n"
+     "1 layuot: \"layuot\" is not a parameter here (did you mean \"layout\"?)\n"
+     "3 base: base must be a number, got \"x\"\n"
+     "2 factor: factor is required with scaling=linear|yarn\n"},
+};
+
 Test(params, refuses_in_plain_words)
 {
-    static const struct {
-        const char *pairs, *faults;
-    } cases[] = {
-        {"dim=63", "3 dim: dim must be even, got 63\n"},
-        {"dim=0", "3 dim: dim must be at least 2, got 0\n"},
-        {"dim=70000", "3 dim: dim must be at most 65536, got 70000\n"},
-        {"dim=2.5", "3 dim: dim must be an integer, got 2.5\n"},
-        {"dim=abc", "3 dim: dim must be an integer, got \"abc\"\n"},
-        {"dim=", "3 dim: dim must be an integer, got \"\"\n"},
-        {"dim=+64", "3 dim: dim must be an integer, got \"+64\"\n"},
-        {"dim=0x40", "3 dim: dim must be an integer, got \"0x40\"\n"},
-        {"dim=64.00000000000000000001",
-         "3 dim: dim must be an integer, got \"64.00000000000000000001\"\n"},
-        {"seed=9007199254740993",
-         "3 seed: seed must be an integer of at most 2^53, got \"9007199254740993\"\n"},
-        {"seed=-9007199254740994", "3 seed: seed must be at least -9007199254740992, got "
-                                   "-9007199254740994\n"},
-        {"rotary_dim=6", "3 rotary_dim: rotary_dim must be a multiple of 4, got 6\n"},
-        {"base=1", "3 base: base must be greater than 1, got 1\n"},
-        {"base=-3", "3 base: base must be greater than 1, got -3\n"},
-        {"base=NaN", "3 base: base must be a number, got \"NaN\"\n"},
-        {"base=1e999", "3 base: base must be a finite double, got \"1e999\"\n"},
-        {"layout=foo", "3 layout: layout must be one of interleaved, half; got \"foo\"\n"},
-        {"layout=intreleaved",
-         "3 layout: layout must be one of interleaved, half; got \"intreleaved\" (did you mean "
-         "\"interleaved\"?)\n"},
-        {"layout=rotat_half", "3 layout: layout must be one of interleaved, half; got "
-                              "\"rotat_half\" (did you mean \"rotate_half\"?)\n"},
-        {"truncate=yes", "3 truncate: truncate must be true or false, got \"yes\"\n"},
-        {"slopes=", "3 slopes: slopes must have at least one number, got none\n"},
-        {"slopes=1,x", "3 slopes: slopes must be a list of numbers, got \"x\"\n"},
-        {"slopes=1,,2", "3 slopes: slopes must be a list of numbers, got \"\"\n"},
-        {"slopes=1,11", "3 slopes: slopes must be at most 10, got 11\n"},
-        {"layuot=half", "1 layuot: \"layuot\" is not a parameter here (did you mean "
-                        "\"layout\"?)\n"},
-        {"dims=64", "1 dims: \"dims\" is not a parameter here (did you mean \"dim\"?)\n"},
-        {"thetta=3", "1 thetta: \"thetta\" is not a parameter here (did you mean \"theta\"?)\n"},
-        {"colour=3", "1 colour: \"colour\" is not a parameter here\n"},
-        {"dim=64 d=32", "4 dim: dim is given twice, as 64 and as 32\n"},
-        {"slopes=1,2 slopes=1,2,3", "4 slopes: slopes is given twice, as 1,2 and as 1,2,3\n"},
-        {"layout=half layout=gptj", "4 layout: layout is given twice, as half and as "
-                                    "interleaved\n"},
-        {"positions=1 positions=2", "4 positions: positions is given twice, as 1 and as 2\n"},
-        {"factor=2", "1 factor: factor is not read with scaling=none (factor is read only with "
-                     "scaling=linear|yarn)\n"},
-        {"scaling=linear", "2 factor: factor is required with scaling=linear|yarn\n"},
-        {"scaling=linear factor=2 beta=3",
-         "1 beta: beta is not read with scaling=linear (beta is read only with scaling=yarn)\n"},
-        {"scaling=linaer factor=2", /* not also that factor is not read */
-         "3 scaling: scaling must be one of none, linear, yarn; got \"linaer\" (did you mean "
-         "\"linear\"?)\n"},
-        {"scaling=linear factor=0", "3 factor: factor must be at least 1, got 0\n"},
-        {"dim=63 layuot=half base=x scaling=yarn",
-         "3 dim: dim must be even, got 63\n"
-         "1 layuot: \"layuot\" is not a parameter here (did you mean \"layout\"?)\n"
-         "3 base: base must be a number, got \"x\"\n"
-         "2 factor: factor is required with scaling=linear|yarn\n"},
-    };
-    for (size_t i = 0; i < N(cases); i++) {
+    for (size_t i = 0; i < N(refusals); i++) {
         struct pe_params params;
         struct pe_faults faults = {0};
         pe_params_init(&params, rows, N(rows));
-        set_pairs(&params, cases[i].pairs, &faults);
+        set_pairs(&params, refusals[i].pairs, &faults);
         pe_params_finish(&params, &faults);
         char text[1000];
         print_faults(&faults, text, sizeof text);
-        cr_assert_str_eq(text, cases[i].faults, "%s:\n%s", cases[i].pairs, text);
+        cr_assert_str_eq(text, refusals[i].faults, "%s:\n%s", refusals[i].pairs, text);
         pe_params_release(&params);
     }
 }
