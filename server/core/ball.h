@@ -23,17 +23,17 @@ struct pe__ball {
 };
 
 #define PE__BALL_SLACK (1 + 0x1p-40) /* the bound's own rounding errors */
+#define PE__BALL_LOST  0x1p-1000     /* more than any underflow takes, 2^50 times over */
 
 static inline struct pe__ball pe__ball_exact(double x)
 {
     return (struct pe__ball){x, 0, 0};
 }
 
-/* Products and quotients of such numbers stay within 2^+-800, where no low part underflows. */
-static inline bool pe__ball_in_range(struct pe__ball a)
+/* Products and quotients of such numbers do not overflow, nor do their splits. */
+static inline bool pe__ball_below(struct pe__ball a)
 {
-    double size = fabs(a.hi);
-    return (size >= 0x1p-400 && size <= 0x1p400) || (size == 0 && a.eps == 0);
+    return fabs(a.hi) <= 0x1p400;
 }
 
 static inline struct pe__ball pe__ball_add(struct pe__ball a, struct pe__ball b)
@@ -46,9 +46,9 @@ static inline struct pe__ball pe__ball_add(struct pe__ball a, struct pe__ball b)
 static inline struct pe__ball pe__ball_mul(struct pe__ball a, struct pe__ball b)
 {
     struct pe__dd product = pe__dd_mul((struct pe__dd){a.hi, a.lo}, (struct pe__dd){b.hi, b.lo});
-    double eps =
-        fabs(a.hi) * b.eps + fabs(b.hi) * a.eps + a.eps * b.eps + fabs(product.hi) * 0x1p-103;
-    bool in_range = pe__ball_in_range(a) && pe__ball_in_range(b);
+    double eps = fabs(a.hi) * b.eps + fabs(b.hi) * a.eps + a.eps * b.eps +
+                 fabs(product.hi) * 0x1p-103 + (a.hi != 0 && b.hi != 0 ? PE__BALL_LOST : 0);
+    bool in_range = pe__ball_below(a) && pe__ball_below(b);
     /* + 0: an exact zero is +0 */
     return (struct pe__ball){product.hi + 0, product.lo,
                              in_range ? eps * PE__BALL_SLACK : INFINITY};
@@ -62,9 +62,11 @@ static inline struct pe__ball pe__ball_div(struct pe__ball a, struct pe__ball b)
     struct pe__dd p = pe__two_prod(q, b.hi);
     double rest = ((a.hi - p.hi) - p.lo) + (a.lo - q * b.lo);
     struct pe__dd sum = pe__fast_two_sum(q, rest / b.hi);
-    double eps = (a.eps + fabs(q) * b.eps) / fabs(b.hi) * 1.001 + fabs(q) * 0x1p-102;
-    bool in_range = pe__ball_in_range(a) && pe__ball_in_range(b) && b.eps < fabs(b.hi) * 0x1p-20;
-    return (struct pe__ball){sum.hi + 0, sum.lo, in_range ? eps * PE__BALL_SLACK : INFINITY};
+    double lost = a.hi != 0 ? PE__BALL_LOST : 0;
+    double eps = (a.eps + fabs(q) * b.eps + lost) / fabs(b.hi) * 1.001 + fabs(q) * 0x1p-102 + lost;
+    bool in_range = pe__ball_below(a) && pe__ball_below(b) && fabs(b.hi) >= 0x1p-400;
+    bool known = in_range && b.eps < fabs(b.hi) * 0x1p-20;
+    return (struct pe__ball){sum.hi + 0, sum.lo, known ? eps * PE__BALL_SLACK : INFINITY};
 }
 
 /* One step of Newton's method from the root of the high part. */
@@ -77,8 +79,8 @@ static inline struct pe__ball pe__ball_sqrt(struct pe__ball a)
     double rest = ((a.hi - square.hi) - square.lo) + a.lo;
     struct pe__dd sum = pe__fast_two_sum(root, rest / (2 * root));
     double eps = a.eps / root * 1.001 + root * 0x1p-102;
-    bool in_range = pe__ball_in_range(a) && a.eps < a.hi * 0x1p-20;
-    return (struct pe__ball){sum.hi, sum.lo, in_range ? eps * PE__BALL_SLACK : INFINITY};
+    bool known = a.hi >= 0x1p-800 && a.hi <= 0x1p800 && a.eps < a.hi * 0x1p-20;
+    return (struct pe__ball){sum.hi, sum.lo, known ? eps * PE__BALL_SLACK : INFINITY};
 }
 
 /* Rounds to element i of out; false when the ball does not decide the result. */
@@ -115,8 +117,8 @@ static inline struct pe__ball pe__sum_ball(const struct pe__sum *sum)
     if (!sum->live)
         return pe__ball_exact(0);
     struct pe__dd total = pe__two_sum(sum->hi, sum->lo);
-    double eps = sum->weight * 0x1p-53 + sum->size * 0x1p-103;
-    bool in_range = sum->size >= 0x1p-700 && sum->size <= 0x1p700 && isfinite(eps);
+    double eps = sum->weight * 0x1p-53 + sum->size * 0x1p-103 + PE__BALL_LOST;
+    bool in_range = sum->size <= 0x1p900 && isfinite(eps);
     return (struct pe__ball){total.hi, total.lo, in_range ? eps * 1.001 : INFINITY};
 }
 
