@@ -35,7 +35,8 @@ struct app {
     void *draining_context;
 };
 
-struct app *app_new(const struct app_options *options); /* NULL without memory (said on stderr) */
+/* NULL without memory, or when the self-test finds a wrong number; said on stderr. */
+struct app *app_new(const struct app_options *options);
 void app_free(struct app *app);
 /* Routes and finish hook for http_start(). */
 struct http_hooks app_hooks(struct app *app);
@@ -108,7 +109,7 @@ const char *format_suffix(enum format format); /* "json" */
 
 /* Faults of the core as errors of the request: `prefix` is "" for a query, "/spec/" for JSON. */
 void api_faults(struct err *err, const struct pe_faults *faults, const char *prefix);
-/* The same, all at one place: those of a compact spec, whose parameters have no place of their own. */
+/* The same, all at one place: that of a compact spec, say. */
 void api_faults_at(struct err *err, const struct pe_faults *faults, const char *where);
 
 /* Appends name=value to a query string, percent-encoding what must be; '?' or '&' in front. */

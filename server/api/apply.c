@@ -23,7 +23,7 @@ static const struct pe_param keys[] = {
      "Undo the encoding: rotate backwards, subtract."},
     {"shape", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "GET: shape of the test tensor x, such as 2,8,64,128; one vector per position without it."},
-    KEY_CONTENT(CONTENT_CHOICES, "random"),
+    KEY_CONTENT(CONTENT_CHOICES, "random", 0),
     KEY_SEED,
     KEY_GAIN("1"),
     KEY_DTYPE("Number format of the answer; that of the input by default."),
@@ -270,8 +270,6 @@ static void norm_readout(struct job *job, const struct target *target, const voi
 static void label_axes(struct job *job, const struct target *target)
 {
     struct answer *answer = &job->answer;
-    const struct position_lists *p = &target->positions;
-    const double *labels = p->lists_n == 1 && p->list->axes == 1 ? p->list->at[0] : NULL;
     for (size_t i = 0; target->axes[i]; i++) {
         struct answer_axis *axis = &answer->axes[i];
         switch (target->axes[i]) {
@@ -282,7 +280,7 @@ static void label_axes(struct job *job, const struct target *target)
             *axis = (struct answer_axis){"head", "head", NULL, NULL};
             break;
         case 't':
-            *axis = (struct answer_axis){"position", "pos", labels, NULL};
+            *axis = job_position_axis(job, &target->positions);
             answer->position_axis = i;
             break;
         default:
@@ -307,7 +305,7 @@ static bool seed_fill(struct job *job, struct apply *own)
 static bool apply_target(struct job *job, const struct target *target)
 {
     const struct pe_plan *plan = job_plan(job, target->spec);
-    enum pe_dtype dtype = job_dtype(job, target->in.dtype);
+    enum pe_dtype dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : target->in.dtype;
     void *out = job_output(job, roles[target->role].out, dtype, target->in.rank, target->in.shape);
     size_t work_bytes = pe_apply_work_bytes(plan);
     void *work = job_alloc(job, work_bytes < 4096 ? 4096 : work_bytes, 1);
@@ -337,9 +335,7 @@ static void echo(struct job *job, const struct apply *own)
         positions->set = true;
         positions->text = first->positions.text;
     }
-    struct pe_value *dtype = &job->keys.value[pe_params_find(&job->keys, "dtype", 5)];
-    dtype->number = (double)job_dtype(job, first->in.dtype);
-    dtype->set = true;
+    job_dtype(job, first->in.dtype);
     static const char *const seeded[] = {"shape", "content", "seed", "gain"};
     for (size_t i = 0; !first->seeded && i < sizeof seeded / sizeof *seeded; i++)
         job->keys.value[pe_params_find(&job->keys, seeded[i], strlen(seeded[i]))].set = false;

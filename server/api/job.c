@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "metrics.h"
 #include "plans.h"
 #include "sha256.h"
 
@@ -85,6 +86,8 @@ static enum step job_finish(struct job *job)
     job_answer_end(job);
     uint64_t computed = clock_ns();
     request->compute_ns = computed - start;
+    metric_add(METRIC_computations, 1);
+    metric_add(METRIC_elements, (int64_t)job->elements);
     struct buf *out = &request->response.body;
     buf_init(out, ANSWER_BYTES_MAX);
     bool written = tree_ok(job->answer.root) && answer_write(out, &job->answer, job->format);
@@ -214,11 +217,13 @@ const struct pe_plan *job_plan(const struct job *job, size_t i)
     return plan_ref_plan(job->specs[i].plan);
 }
 
-enum pe_dtype job_dtype(const struct job *job, enum pe_dtype otherwise)
+enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise)
 {
     /* The choices of the dtype row stand in the order of enum pe_dtype. */
-    const struct pe_value *value = job_key(job, "dtype");
-    return value->set ? (enum pe_dtype)value->number : otherwise;
+    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, "dtype", 5)];
+    if (!value->set)
+        *value = (struct pe_value){.set = true, .number = (double)otherwise};
+    return (enum pe_dtype)value->number;
 }
 
 bool job_expired(struct job *job)

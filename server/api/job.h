@@ -67,8 +67,8 @@ bool job_specs_finish(struct job *job);
 /* Limit on the elements of the answer; limit-exceeded with cost and limit. */
 bool job_cost(struct job *job, size_t elements);
 size_t job_product(const size_t *factors, size_t n); /* SIZE_MAX on overflow */
-/* The dtype of the answer: what dtype= says, else that of the input. */
-enum pe_dtype job_dtype(const struct job *job, enum pe_dtype otherwise);
+/* The dtype of the answer: what dtype= says, else `otherwise`, which is then echoed. */
+enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise);
 /* Past the deadline: adds the error. Asked between slabs of work. */
 bool job_expired(struct job *job);
 
@@ -81,6 +81,9 @@ bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *
  * lists only if batches_max > 1. */
 bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
                    struct position_lists *out);
+/* The axis of positions for csv and txt: the positions themselves, "row;col" where there are two.
+ */
+struct answer_axis job_position_axis(struct job *job, const struct position_lists *positions);
 bool job_positions_check(struct job *job, const struct position_lists *positions);
 
 /* Memory of the request; adds an error and gives NULL past the cap. */

@@ -34,10 +34,10 @@
             "RxC: the positions of a grid, row by row, for kinds with two axes."                   \
     }
 
-#define KEY_CONTENT(choices, fallback)                                                             \
+#define KEY_CONTENT(choices, fallback, flags)                                                      \
     {                                                                                              \
-        "content", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR | ((fallback) ? 0 : PE_OPTIONAL), fallback,   \
-            NULL, NULL, "Test vectors: " choices "."                                               \
+        "content", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR | (flags), fallback, NULL, NULL,              \
+            "Test vectors: " choices "."                                                           \
     }
 
 #define KEY_SEED                                                                                   \

@@ -24,6 +24,7 @@
 struct plan_store {
     pthread_mutex_t lock;
     struct cache *cache;
+    size_t metered; /* bytes that METRIC_plan_bytes counts */
 };
 
 struct plan_ref {
@@ -79,6 +80,13 @@ static char *plan_key(const char *compact, bool near)
 {
     char *key = NULL;
     return asprintf(&key, "%s%s", compact, near ? "" : " far") < 0 ? NULL : key;
+}
+
+static void meter_locked(struct plan_store *store)
+{
+    size_t bytes = cache_bytes(store->cache);
+    metric_add(METRIC_plan_bytes, (int64_t)bytes - (int64_t)store->metered);
+    store->metered = bytes;
 }
 
 static struct plan_ref *find_locked(struct plan_store *store, const char *key,
@@ -144,6 +152,7 @@ struct plan_ref *plan_get(struct plan_store *store, const struct pe_spec *spec, 
     if (!spec->table) {
         pthread_mutex_lock(&store->lock);
         ref->entry = cache_put(store->cache, key, plan, pe_plan_bytes(plan));
+        meter_locked(store);
         pthread_mutex_unlock(&store->lock);
     }
     free(key);
@@ -162,6 +171,7 @@ void plan_release(struct plan_store *store, struct plan_ref *ref)
     if (ref->entry) {
         pthread_mutex_lock(&store->lock);
         cache_release(ref->entry);
+        meter_locked(store);
         pthread_mutex_unlock(&store->lock);
     } else {
         pe_plan_free(ref->plan);

@@ -16,7 +16,7 @@ static const struct pe_param keys[] = {
      "Pairs to give, in the grammar of positions; all without it."},
     {"value", NULL, PE_ENUM, 0, 0, 0, 0, "angle", "angle angle_mod turns", NULL,
      "The angle in radians, modulo 2 pi in [0, 2 pi), or in full turns."},
-    KEY_CONTENT(CONTENT_CHOICES, NULL),
+    KEY_CONTENT(CONTENT_CHOICES, NULL, PE_OPTIONAL),
     KEY_SEED,
     KEY_GAIN("1"),
     KEY_DTYPE("Number format of the answer; f64 by default."),
@@ -174,9 +174,7 @@ static bool compute(struct job *job)
     struct own *own = job->own;
     if (!angles_output(job) || (own->arrows && !arrows_output(job)))
         return false;
-    const struct pe_positions *at = own->positions.list;
-    job->answer.axes[0] =
-        (struct answer_axis){"position", "pos", at->axes == 1 ? at->at[0] : NULL, NULL};
+    job->answer.axes[0] = job_position_axis(job, &own->positions);
     job->answer.axes[1] = (struct answer_axis){"pair", "pair", own->pair_labels, NULL};
     return true;
 }

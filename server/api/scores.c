@@ -18,7 +18,7 @@ static const struct pe_param keys[] = {
      "Offsets of the other one from the anchor; may be negative."},
     {"anchor_is", NULL, PE_ENUM, 0, 0, 0, 0, "query", "query key", NULL,
      "Who stands at the anchor; the other stands at anchor + offset."},
-    KEY_CONTENT(CONTENT_CHOICES, "random"),
+    KEY_CONTENT(CONTENT_CHOICES, "random", 0),
     KEY_SEED,
     KEY_GAIN("1"),
     {"scale", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, "none", NULL, NULL,

@@ -270,11 +270,6 @@ static bool slopes_output(struct job *job)
 static bool compute(struct job *job)
 {
     const struct own *own = job->own;
-    struct pe_value *dtype = &job->keys.value[pe_params_find(&job->keys, "dtype", 5)];
-    if (own->value == BUCKET)
-        *dtype = (struct pe_value){0}; /* i64 whatever was asked: not an echo of dtype */
-    else
-        *dtype = (struct pe_value){.given = dtype->given, .set = true, .number = own->dtype};
     switch (own->value) {
     case ENCODING:
         return rows_output(job, "table", ENCODING);
