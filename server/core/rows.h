@@ -20,7 +20,8 @@
     {                                                                                              \
         .name = "base", .aliases = "theta rope_theta", .type = PE_REAL, .min = 1, .max = 1e30,     \
         .flags = PE_OPEN_MIN, .fallback = "10000",                                                 \
-        .help = "Ratio of the longest wavelength to the shortest, before the last step."           \
+        .help =                                                                                    \
+            "Base of the series of frequencies: the larger, the longer the longest wavelength."    \
     }
 
 #define PE__ROW_SHIFT                                                                              \
