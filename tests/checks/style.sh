@@ -16,7 +16,9 @@ FNR == 2 && !/^(\/\*|\/\/|#)/ { print FILENAME ":2: no paragraph says what this 
 FNR == 501 { print FILENAME ":501: the file has over 500 lines" }
 /(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)/ { print FILENAME ":" FNR ": a note to self" }
 /^\t/ { print FILENAME ":" FNR ": a tab" }
-length($0) > 100 && FILENAME !~ /\.(S|def)$/ { print FILENAME ":" FNR ": over 100 columns" }
+FNR == 1 || /clang-format on/ { laid_out = 1 }
+/clang-format off/ { laid_out = 0 }
+length($0) > 100 && laid_out && FILENAME !~ /\.S$/ { print FILENAME ":" FNR ": over 100 columns" }
 /^[A-Za-z_].*\(/ && !/;[ ]*$/ { start = FNR; name = $0 }
 /^}/ { if (start && FNR - start + 1 > 70) print FILENAME ":" start ": a function of " FNR - start + 1 " lines: " name; start = 0 }
 '
