@@ -12,6 +12,8 @@
 
 #include "core/scores_setup.h"
 #include "ref/ref_scores.h"
+#include "round.h"
+#include "scores_parts.h"
 
 /* ---- Reference ---------------------------------------------------------------------------- */
 
@@ -255,7 +257,7 @@ static void setup_for(struct setup *setup, const struct spec_case *spec, size_t 
 
 /* ---- Against the reference ---------------------------------------------------------------- */
 
-Test(scores, every_kind)
+Test(scores_exact, every_kind)
 {
     static struct setup setup;
     for (size_t i = 0; i < SPEC_CASES_N; i++)
@@ -267,7 +269,7 @@ Test(scores, every_kind)
         }
 }
 
-Test(scores, scale_and_normalize)
+Test(scores_exact, scale_and_normalize)
 {
     static struct setup setup;
     for (size_t i = 0; i < SPEC_CASES_N; i++)
@@ -284,7 +286,7 @@ Test(scores, scale_and_normalize)
 
 /* Contents for which the fast path cannot decide: ties, sums that cancel, numbers beyond the range
  * of double products. */
-Test(scores, hard_contents)
+Test(scores_exact, hard_contents)
 {
     static struct setup setup;
     for (size_t i = 0; i < SPEC_CASES_N; i++)
@@ -320,5 +322,60 @@ Test(scores, hard_contents)
             }
             cr_assert_eq(run(&setup, spec_cases[i].text), PE_OK);
             check_all(&setup, &spec_cases[i]);
+        }
+}
+
+/* ---- MPFR alone --------------------------------------------------------------------------- */
+
+static double output_by_mpfr(const struct pe__parts *parts, enum pe__output output)
+{
+    double value;
+    pe__round_exact(PE_F64, pe__cell_exact, &parts->cell, output, &value, 0);
+    return value;
+}
+
+static void check_cell_by_mpfr(const struct setup *setup, const struct spec_case *spec,
+                               struct pe__parts *parts, size_t i)
+{
+    const struct pe_scores *job = &setup->job;
+    size_t a = i / job->offsets_n;
+    pe__choose_anchor(parts, setup->anchors[a]);
+    pe__choose_place(parts, setup->anchors[a], setup->offsets[i % job->offsets_n]);
+    parts->cell.rounded = setup->scores[i];
+    bool ok = same(output_by_mpfr(parts, PE__SCORE), setup->scores[i]);
+    ok &= same(output_by_mpfr(parts, PE__LENGTH_Q), job->norm_q_before);
+    ok &= same(output_by_mpfr(parts, PE__LENGTH_K), job->norm_k_before);
+    double rest = ldexp(output_by_mpfr(parts, PE__REST), ilogb(setup->scores[i]));
+    ok &= fabs(rest - setup->rest[i]) <= fabs(rest) * 0x1p-24;
+    if (adds(&spec->encoding)) {
+        ok &= same(output_by_mpfr(parts, PE__LENGTH_Q_AFTER), setup->norm_q_after[a]);
+        ok &= same(output_by_mpfr(parts, PE__LENGTH_K_AFTER), setup->norm_k_after[i]);
+        for (unsigned t = 0; t < PE__TERMS_N; t++)
+            ok &= same(output_by_mpfr(parts, t), setup->terms[t][i]);
+    }
+    cr_expect(ok, "%s, normalize %d, cell %zu", spec->text, job->normalize, i);
+}
+
+/* What the fast path decides is what MPFR would have said. */
+Test(scores_exact, agrees_with_the_fast_path)
+{
+    static struct setup setup;
+    for (size_t i = 0; i < SPEC_CASES_N; i++)
+        for (int normalize = PE_NORMALIZE_NONE; normalize <= PE_NORMALIZE_FIRST; normalize++) {
+            setup_for(&setup, &spec_cases[i], 2);
+            setup.job.normalize = (enum pe_normalize)normalize;
+            setup.job.scale_sqrt_dim = true;
+            cr_assert_eq(run(&setup, spec_cases[i].text), PE_OK);
+            struct pe_positions positions = positions_of(setup.offsets, 5);
+            struct pe_plan *plan = plan_from(spec_cases[i].text, &positions);
+            setup.job.plan = plan;
+            struct pe__parts parts;
+            bool divides_by_zero = false;
+            cr_assert(pe__parts_init(&parts, &setup.job, &divides_by_zero));
+            for (size_t cell = 1; cell < 15; cell += 4)
+                check_cell_by_mpfr(&setup, &spec_cases[i], &parts, cell);
+            pe__parts_release(&parts);
+            pe_plan_free(plan);
+            cr_expect_not(divides_by_zero);
         }
 }
