@@ -8,6 +8,6 @@
 /* Binds and listens at a numeric address with port ("127.0.0.1:8080", "[::1]:0"; port 0: any free
  * one). Writes the URL that reaches it (80 bytes do). Returns the descriptor, or -1 after saying on
  * stderr what failed. */
-int listen_open(const char *address, char *url, size_t url_size);
+int listen_open(const char *text, char *url, size_t url_size);
 
 #endif

@@ -24,6 +24,6 @@ struct route_match router_match(const struct route *routes, size_t routes_n, con
 
 enum method method_parse(const char *text); /* METHOD_OTHER for all that is not served */
 const char *method_name(enum method method);
-const char *allow_text(unsigned methods); /* value of Allow: "GET, HEAD, OPTIONS" */
+const char *allow_text(unsigned allowed); /* value of Allow: "GET, HEAD, OPTIONS" */
 
 #endif
