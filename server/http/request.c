@@ -56,17 +56,20 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
 
     if (exchange->step == STEP_FAILED && err->n == 0)
         err_add(err, ERR_internal, NULL, NULL, "the handler failed without saying why");
-    if (err->n > 0) { /* whatever was made so far is not the answer */
+    if (err->n > 0) { /* whatever a handler has made is not the answer */
         response->status = err_status(err->item[0].code);
+        response->headers_n = request->route ? 0 : response->headers_n;
         buf_release(&response->body);
         blob_unref(response->blob);
         response->blob = NULL;
     } else if (response->status == 0) {
         response->status = 200;
     }
-    if (err->n > 0 && err->retry_after_s > 0)
-        response_header(request, "Retry-After",
-                        arena_printf(&request->arena, "%u", err->retry_after_s));
+    const char *seconds = err->n && err->retry_after_s
+                              ? arena_printf(&request->arena, "%u", err->retry_after_s)
+                              : NULL;
+    if (seconds)
+        response_header(request, "Retry-After", seconds);
     exchange->service->hooks.finish(request);
     if (response->body.failed)
         return MHD_NO;

@@ -40,6 +40,7 @@ static const struct {
     {"HEAD", "/small", 200, "Content-Length", "10"},
     {"HEAD", "/none", 404, "Content-Length", "38"},
     {"GET", "/sleep?ms=1", 200, "Settled", "yes"},
+    {"GET", "/silent", 500, "Stale", ""},
     {"POST", "/small", 405, "Allow", "GET, HEAD, OPTIONS"},
     {"PUT", "/echo", 405, "Allow", "GET, HEAD, POST, OPTIONS"},
     {"OPTIONS", "/echo", 204, "Allow", "GET, HEAD, POST, OPTIONS"},

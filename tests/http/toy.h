@@ -111,7 +111,8 @@ static inline enum step toy_state(struct request *request)
 
 static inline enum step toy_silent(struct request *request)
 {
-    (void)request;
+    response_header(request, "Stale", "yes");
+    buf_puts(&request->response.body, "half an answer");
     return STEP_FAILED;
 }
 
