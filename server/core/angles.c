@@ -27,9 +27,8 @@ static struct pe__ball frequency_ball(const struct pe_plan *plan, size_t k, bool
     return ball;
 }
 
-static void init_turn(mpfr_t turn, mpfr_prec_t bits)
+static void set_turn(mpfr_t turn)
 {
-    mpfr_init2(turn, bits);
     mpfr_const_pi(turn, MPFR_RNDN);
     mpfr_mul_2ui(turn, turn, 1, MPFR_RNDN);
 }
@@ -37,7 +36,8 @@ static void init_turn(mpfr_t turn, mpfr_prec_t bits)
 static void divide_by_turn(mpfr_t y)
 {
     mpfr_t turn;
-    init_turn(turn, mpfr_get_prec(y));
+    mpfr_init2(turn, mpfr_get_prec(y));
+    set_turn(turn);
     mpfr_div(y, y, turn, MPFR_RNDN);
     mpfr_clear(turn);
 }
@@ -177,7 +177,8 @@ static void angle_exact(const void *context, size_t k, mpfr_t y)
         return;
     }
     mpfr_t turn;
-    init_turn(turn, mpfr_get_prec(y));
+    mpfr_init2(turn, mpfr_get_prec(y));
+    set_turn(turn);
     fraction_exact(angle, k, y);
     mpfr_mul(y, y, turn, MPFR_RNDN);
     mpfr_clear(turn);
