@@ -34,10 +34,11 @@ static const struct {
     const char *bytes;
     size_t len;
 } refused[] = {
-#define REFUSED(status, bytes)                                                                     \
+#define REFUSED_OR(status, other, bytes)                                                           \
     {                                                                                              \
-        status, bytes, sizeof bytes - 1                                                            \
+        status, other, bytes, sizeof bytes - 1                                                     \
     }
+#define REFUSED(status, bytes) REFUSED_OR(status, status, bytes)
     REFUSED(400, GET "\r\n"),
     REFUSED(400, GET HOST HOST "\r\n"),
     REFUSED(400, GET HOST "X : y\r\n\r\n"),
