@@ -173,12 +173,11 @@ enum pe_status pe_scores(struct pe_scores *job)
     if (job->normalize == PE_NORMALIZE_FIRST && job->scale == 0)
         return PE_INVALID_VALUE; /* 0 / 0 */
     struct work work = {.job = job};
-    bool divides_by_zero = false;
-    bool made = pe__parts_init(&work.parts, job, &divides_by_zero);
+    bool made = pe__parts_init(&work.parts, job);
     if (made)
         compute(&work);
     pe__parts_release(&work.parts);
     if (!made)
         return PE_NO_MEMORY;
-    return divides_by_zero ? PE_INVALID_VALUE : PE_OK;
+    return work.parts.divides_by_zero ? PE_INVALID_VALUE : PE_OK;
 }

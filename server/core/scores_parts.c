@@ -302,7 +302,7 @@ static void cut_rows(struct pe__parts *parts, size_t n)
     }
 }
 
-bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job, bool *divides_by_zero)
+bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job)
 {
     const struct pe_plan *plan = job->plan;
     size_t blocks_n = (plan->pairs + PE__BLOCK - 1) / PE__BLOCK;
@@ -320,7 +320,7 @@ bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job, bool *divide
             .order = parts->order,
             .terms_n = order_terms(plan, job->dim, taken, parts->order),
             .n = job->vectors_n,
-            .divides_by_zero = divides_by_zero,
+            .divides_by_zero = &parts->divides_by_zero,
         };
         cut_rows(parts, parts->cell.terms_n);
         for (size_t i = 0; i < blocks_n; i++)

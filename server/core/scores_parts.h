@@ -23,6 +23,7 @@ struct pe__parts {
     size_t *order;
     double *numbers;             /* memory of the rows */
     struct pe__plan_walk *walks; /* one per block of pairs */
+    bool divides_by_zero;        /* where pe__cell_exact says so */
 
     size_t first, n; /* the chosen vectors */
     struct pe__row query_sum, key_sum, mixed;
@@ -32,8 +33,8 @@ struct pe__parts {
     struct pe__row encoded;                 /* scratch: one vector plus its code */
 };
 
-/* False without memory; release it in either case. */
-bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job, bool *divides_by_zero);
+/* False without memory; release it in either case. It must not be moved. */
+bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job);
 void pe__parts_release(struct pe__parts *parts);
 
 static inline bool pe__has_part(const struct pe__parts *parts, enum pe__part part)
