@@ -156,7 +156,7 @@ static bool read_ends(struct pe__span piece, const struct pe__span parts[3], siz
 static bool read_range(struct pe__span piece, const struct pe__span parts[3], size_t parts_n,
                        struct run *run, const char *param, struct pe_faults *faults)
 {
-    struct pe__decimal ends[3];
+    struct pe__decimal ends[3] = {{0}};
     *run = (struct run){.form = RANGE};
     if (!read_ends(piece, parts, parts_n, ends, param, faults))
         return false;
@@ -185,7 +185,7 @@ static bool read_range(struct pe__span piece, const struct pe__span parts[3], si
 static bool read_run(struct pe__span piece, struct run *run, const char *param,
                      struct pe_faults *faults)
 {
-    struct pe__span parts[3], rest = piece;
+    struct pe__span parts[3] = {{0}}, rest = piece;
     size_t n = 0;
     bool powers = false;
     while (n < 3 && pe__span_cut(&rest, ':', &parts[n])) {
@@ -195,7 +195,7 @@ static bool read_run(struct pe__span piece, struct run *run, const char *param,
     }
     if (rest.text)
         return fault_piece(faults, param, piece, "has more than three parts");
-    if (n == 1)
+    if (n < 2)
         return read_single(parts[0], run, param, faults);
     return powers ? read_powers(piece, parts, n, run, param, faults)
                   : read_range(piece, parts, n, run, param, faults);

@@ -163,7 +163,7 @@ const char *pe_choice_name(const struct pe_param *row, double index, size_t *len
 {
     struct pe__span rest = pe__span_of(row->choices);
     struct pe__span names = {0}, name = {0};
-    for (double i = 0; i <= index; i++)
+    for (size_t i = 0; i <= (size_t)index; i++)
         pe__span_cut(&rest, ' ', &names);
     pe__span_cut(&names, '|', &name);
     *len = name.len;
