@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define ROWS_N 6
+
 /* ---- Terms -------------------------------------------------------------------------------- */
 
 size_t pe__mixed_factors(const struct pe__cell *cell, size_t t, size_t v, double a[2], double b[2])

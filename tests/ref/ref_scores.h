@@ -22,6 +22,7 @@ struct ref_encoding {
     double direction, shift;
     uint64_t seed; /* learned, with its standard deviation */
     double std;
+    bool zero_last; /* sinusoidal of odd dim: a zero column instead of one more sine */
 };
 
 struct ref_vector {
@@ -81,6 +82,10 @@ static inline void ref_code(const struct ref_encoding *e, double position, size_
     mpfr_t other;
     switch (e->kind) {
     case REF_SINUSOIDAL:
+        if (e->zero_last && channel == e->dim - 1) {
+            mpfr_set_zero(y, 1);
+            return;
+        }
         mpfr_init2(other, REF_BITS);
         if (e->half ? channel < pairs : channel % 2 == 0)
             ref_pair_angle(e, position, e->half ? channel : channel / 2, other, y);
