@@ -30,16 +30,17 @@ BANNED  := -include server/base/banned.h
 LDFLAGS := $(SANFLAG) $(filter --coverage,$(OPT)) -pthread -Wl,-z,relro,-z,now
 
 # Layers: what each may include (style: nothing includes upward).
-INC_core := -Iinclude
-INC_base := -Iserver/base
-INC_json := -Iinclude -Iserver/base -Iserver/json
-INC_http := -Iserver/base -Iserver/http
-INC_api  := -Iinclude -Iserver/base -Iserver/json -Iserver/http -Iserver/api
+folders   = $(patsubst %/,-I%,$(wildcard server/$(1)/ server/$(1)/*/))
+INC_core := -Iinclude $(call folders,core)
+INC_base := $(call folders,base)
+INC_json := -Iinclude $(INC_base) $(call folders,json)
+INC_http := $(INC_base) $(call folders,http)
+INC_api  := $(INC_json) $(call folders,http) $(call folders,api)
 INC_main := $(INC_api) -Iserver
 INC_config := $(INC_main)
 
 LAYERS  := core base json http api
-sources  = $(filter-out %.inc.c,$(wildcard server/$(1)/*.c server/$(1)/*/*.c server/$(1)/*.cpp))
+sources  = $(filter-out %.inc.c,$(wildcard $(addprefix server/$(1)/,*.c */*.c */*.cpp)))
 objects  = $(patsubst server/%,$(BUILD)/%.o,$(basename $(call sources,$(1))))
 OBJ_main := $(BUILD)/main.o $(BUILD)/config.o
 OBJ_web  := $(patsubst server/%.S,$(BUILD)/%.o,$(wildcard server/web/*.S))
@@ -131,7 +132,7 @@ programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(if $(T),$(filter $(T:%=tests/
 define testprogram
 $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LINK_$(1)) Makefile
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_$(1)) -Iserver/core -Itests -MMD -MP -MT $$@ \
+	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_$(1)) $(call folders,core) -Itests -MMD -MP -MT $$@ \
 	    -MF $$@.d $(LDFLAGS) -o $$@ $$< $(LINK_$(1)) -lcriterion $(LIBS_$(1)) $$(LIBS)
 endef
 $(foreach l,$(LAYERS) e2e,$(eval $(call testprogram,$(l))))
@@ -205,7 +206,7 @@ coverage: ## lines and branches that the tests reach: a table, and build/gcc-cov
 	    --html-details $(OTHER)gcc-coverage/index.html --txt
 
 # ---- Lint, format -------------------------------------------------------------------------------
-HEADERS  := $(wildcard include/*.h server/*/*.h server/*.def server/*/*.def tests/*/*.h tests/*.h)
+HEADERS  := $(wildcard include/*.h server/*/*.h server/*/*/*.h server/*.def server/*/*.def tests/*/*.h tests/*.h)
 FORMATTED:= $(shell find include server tests -name '*.[ch]' -o -name '*.cpp')
 # The tests proper are left to the compilers: clang-tidy takes minutes for Criterion's macros.
 LINTED   := $(filter-out %.inc.c $(wildcard tests/*/test_*.c),$(filter server/%.c tests/%.c,$(FORMATTED)))
@@ -214,7 +215,7 @@ layer_of  = $(basename $(word 2,$(subst /, ,$(1))))
 $(BUILD)/lint/%.ok: %.c .clang-tidy $(HEADERS)
 	@mkdir -p $(@D)
 	@clang-tidy --quiet --warnings-as-errors='*' $< -- -std=c11 -D_GNU_SOURCE -DPOSENCD_VERSION='""' \
-	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) $(ISA_$(basename $(<F))) -Iserver/core -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
+	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) $(ISA_$(basename $(<F))) $(call folders,core) -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
 	@mv $@.log $@
 
 tidy: $(LINTED:%.c=$(BUILD)/lint/%.ok)

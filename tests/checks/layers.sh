@@ -21,11 +21,12 @@ libc="$libc|time|uchar|arpa/inet|dirent|fcntl|netdb|netinet/in|netinet/tcp|poll|
 libc="$libc|sched|sys/[a-z]*|unistd|search|endian|malloc|cpuid"
 libcxx='charconv|cstdio|system_error|cstddef|cstdint|cstring|cmath|limits|algorithm'
 
-# The folder that a quoted include of file $1 is found in: beside it first, as the compiler does.
+# The folder that a quoted include of file $1 is found in: beside it first, then in its own layer,
+# as the compiler does.
 folder_of() {
     beside=$(dirname "$1")/$2
-    for header in "$beside" "server/core/$2" "server/base/$2" "server/json/$2" "server/http/$2" \
-        "server/api/$2" "include/$2" "server/$2"; do
+    for header in "$beside" "server/$layer/$2" server/"$layer"/*/"$2" server/*/"$2" server/*/*/"$2" \
+        "include/$2" "server/$2"; do
         [ ! -f "$header" ] || { echo "$header" | cut -d/ -f1-2 | sed 's,^server/,,; s,^include/.*,include,'; return; }
     done
     echo "nowhere"
