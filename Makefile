@@ -56,8 +56,8 @@ LINK_http := $(foreach l,http base,$(call archive,$(l)))
 LINK_api  := $(foreach l,api http json base core,$(call archive,$(l)))
 
 STDCXX  := -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
-LIBS_core = $(STDCXX) $(or $(shell pkg-config --libs mpfr),-lmpfr -lgmp) -lm
-LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson) $(LIBS_core)
+CORE_LIBS = $(STDCXX) $(shell pkg-config --libs mpfr) -lm
+LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson) $(CORE_LIBS)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -88,7 +88,7 @@ $(BUILD)/posencd: $(OBJ_main) $(LINK_api)
 	$(CC) $(LDFLAGS) -o $@ $(OBJ_main) $(LINK_api) $(LIBS)
 $(BUILD)/libposenc.so: $(OBJ_core) deploy/libposenc.map
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME),--version-script=deploy/libposenc.map -o $@ \
-	    $(OBJ_core) $(LIBS_core)
+	    $(OBJ_core) $(CORE_LIBS)
 
 define layer
 $(call archive,$(1)): $$(OBJ_$(1))
