@@ -124,13 +124,12 @@ static bool read_scale(struct job *job, struct own *own)
                    "scale must be none, sqrt_dim or a number other than 0; got \"%.40s\"", text);
 }
 
-/* Every place a vector stands at, and every distance: what positions are checked and plans made
- * for. */
+/* Every place a vector stands at, which must have a value; and, for the plan, every distance. */
 static bool places(struct job *job, const struct own *own, struct position_lists *out)
 {
     size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
     size_t n = job_product((size_t[]){a_n, o_n}, 2);
-    double *at = n > PE_POSITIONS_N_MAX ? NULL : job_alloc(job, a_n + n, sizeof *at);
+    double *at = n > PE_POSITIONS_N_MAX ? NULL : job_alloc(job, a_n + n + o_n, sizeof *at);
     struct pe_positions *list = job_alloc(job, 1, sizeof *list);
     if (!at || !list)
         return err_add(&job->request->err, ERR_limit_exceeded, "offsets", NULL,
@@ -139,8 +138,10 @@ static bool places(struct job *job, const struct own *own, struct position_lists
     memcpy(at, own->anchors.list->at[0], a_n * sizeof *at);
     for (size_t i = 0; i < n; i++)
         at[a_n + i] = own->anchors.list->at[0][i / o_n] + own->offsets.list->at[0][i % o_n];
+    memcpy(at + a_n + n, own->offsets.list->at[0], o_n * sizeof *at);
     *list = (struct pe_positions){.axes = 1, .n = a_n + n, .at = {at}};
     *out = (struct position_lists){.list = list, .lists_n = 1, .where = "offsets"};
+    job->plan_positions = (struct pe_positions){.axes = 1, .n = a_n + n + o_n, .at = {at}};
     return true;
 }
 
@@ -197,7 +198,6 @@ static bool prepare(struct job *job)
     const struct pe_value *tolerance = job_key(job, "tolerance");
     own->tolerance =
         tolerance->set ? tolerance->number : tolerances[own->posted ? own->q.dtype : PE_F64];
-    job->plan_positions = *all.list;
     return true;
 }
 
