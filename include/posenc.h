@@ -74,6 +74,7 @@ enum pe_status {
     PE_SHAPE_MISMATCH,
     PE_LIMIT_EXCEEDED,
     PE_NO_MEMORY,
+    PE_STOPPED, /* by the caller's own `stop` */
 };
 
 /* One mistake in what the caller gave: which parameter, what is wrong with which value, a hint. */
@@ -379,6 +380,9 @@ struct pe_scores {
     bool scale_sqrt_dim; /* divide by sqrt(dim) */
     double scale;        /* multiply by it; 1 for none */
     enum pe_normalize normalize;
+    bool (*stop)(void *context); /* asked before each score is computed: true gives PE_STOPPED, with
+                                    outputs half done; NULL: never */
+    void *stop_context;
     /* outputs */
     double *scores;   /* [anchors_n, offsets_n] */
     double *rest;     /* same shape, may be NULL: exact score - score, to the 24 bits of a float

@@ -228,6 +228,11 @@ static bool vectors_finite(struct job *job, const struct own *own)
     return true;
 }
 
+static bool should_stop(void *job)
+{
+    return job_expired(job);
+}
+
 /* The core's job for one encoding, with its outputs. */
 static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
 {
@@ -255,6 +260,8 @@ static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
         .scale_sqrt_dim = own->scale_sqrt_dim,
         .scale = own->scale,
         .normalize = (enum pe_normalize)job_key(job, "normalize")->number,
+        .stop = should_stop,
+        .stop_context = job,
         .scores = scores,
         .rest = rest,
         .norm_q_after = norms,
@@ -271,6 +278,8 @@ static bool run(struct job *job, struct pe_scores *core)
     switch (pe_scores(core)) {
     case PE_OK:
         return true;
+    case PE_STOPPED:
+        return false; /* and job_expired has said why */
     case PE_INVALID_VALUE:
         return err_add(&job->request->err, ERR_invalid_value, "normalize", NULL,
                        "the score or length to divide by is 0");

@@ -118,7 +118,8 @@ static void store_terms(struct work *work, size_t i)
           &job->norm_k_after[i]);
 }
 
-static void compute_anchor(struct work *work, size_t a)
+/* False when the caller stopped it. */
+static bool compute_anchor(struct work *work, size_t a)
 {
     struct pe_scores *job = work->job;
     struct pe__parts *parts = &work->parts;
@@ -130,11 +131,14 @@ static void compute_anchor(struct work *work, size_t a)
         store(work, PE__LENGTH_Q_AFTER, mean_length(parts, job->q, &parts->anchor_code),
               &job->norm_q_after[a]);
     for (size_t o = 0; o < job->offsets_n; o++) {
+        if (job->stop && job->stop(job->stop_context))
+            return false;
         pe__choose_place(parts, job->anchors[a], job->offsets[o]);
         store_score(work, a * job->offsets_n + o);
         if (adds)
             store_terms(work, a * job->offsets_n + o);
     }
+    return true;
 }
 
 /* Where only the distance counts every anchor has the scores of the first, and vectors keep their
@@ -153,7 +157,7 @@ static void copy_anchors(struct pe_scores *job)
         job->norm_k_after[i] = job->norm_k_before;
 }
 
-static void compute(struct work *work)
+static bool compute(struct work *work)
 {
     struct pe_scores *job = work->job;
     struct pe__parts *parts = &work->parts;
@@ -163,9 +167,11 @@ static void compute(struct work *work)
     bool only_distance = !pe__has_part(parts, PE__POSITION);
     size_t anchors_n = only_distance && job->anchors_n > 1 ? 1 : job->anchors_n;
     for (size_t a = 0; a < anchors_n; a++)
-        compute_anchor(work, a);
+        if (!compute_anchor(work, a))
+            return false;
     if (only_distance)
         copy_anchors(job);
+    return true;
 }
 
 enum pe_status pe_scores(struct pe_scores *job)
@@ -174,10 +180,9 @@ enum pe_status pe_scores(struct pe_scores *job)
         return PE_INVALID_VALUE; /* 0 / 0 */
     struct work work = {.job = job};
     bool made = pe__parts_init(&work.parts, job);
-    if (made)
-        compute(&work);
+    bool done = made && compute(&work);
     pe__parts_release(&work.parts);
-    if (!made)
-        return PE_NO_MEMORY;
+    if (!done)
+        return made ? PE_STOPPED : PE_NO_MEMORY;
     return work.parts.divides_by_zero ? PE_INVALID_VALUE : PE_OK;
 }

@@ -396,3 +396,46 @@ Test(scores, codes_that_cancel_the_content)
     setup.job.normalize = PE_NORMALIZE_COSINE;
     cr_expect_eq(run(&setup, "integer:dim=4"), PE_INVALID_VALUE);
 }
+
+static bool stop_at_third(void *context)
+{
+    return ++*(int *)context == 3;
+}
+
+/* A caller can end a long job: outputs before that point are there. */
+Test(scores, end_when_the_caller_says_so)
+{
+    static const double q[] = {1, 2}, k[] = {3, 4}, anchors[] = {0}, offsets[] = {0, 1, 2, 3};
+    double scores[4] = {0}, q_after[1], k_after[4];
+    int asked = 0;
+    struct pe_spec spec = {0};
+    struct pe_faults faults = {0};
+    cr_assert(pe_spec_parse("rope:dim=2", &spec, &faults) && pe_spec_finish(&spec, &faults));
+    struct pe_plan *plan;
+    struct pe_positions positions = {.axes = 1, .n = 4, .at = {offsets}};
+    cr_assert_eq(pe_plan_new(&spec, &positions, &plan), PE_OK);
+    struct pe_scores job = {
+        .plan = plan,
+        .q = q,
+        .k = k,
+        .vectors_n = 1,
+        .dim = 2,
+        .anchors = anchors,
+        .anchors_n = 1,
+        .offsets = offsets,
+        .offsets_n = 4,
+        .scale = 1,
+        .stop = stop_at_third,
+        .stop_context = &asked,
+        .scores = scores,
+        .norm_q_after = q_after,
+        .norm_k_after = k_after,
+    };
+    cr_expect_eq(pe_scores(&job), PE_STOPPED);
+    cr_expect_eq(asked, 3);
+    cr_expect_eq(scores[0], 11);
+    cr_expect_neq(scores[1], 0);
+    cr_expect_eq(scores[2], 0);
+    pe_plan_free(plan);
+    pe_spec_release(&spec);
+}
