@@ -207,7 +207,7 @@ static bool prepare_targets(struct job *job, struct apply *own)
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
     for (size_t i = 0; ok && i < own->targets_n; i++)
         ok = view_target(job, &own->target[i]);
-    ok = apply_posted_table(job) && ok;
+    ok = job_table(job) && ok;
     if (!job_specs_finish(job) || !ok)
         return false;
     size_t elements = 0;

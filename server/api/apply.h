@@ -28,8 +28,6 @@ struct apply {
     struct position_lists queries, keys;
 };
 
-/* The member `table` (learned [rows, dim], t5 [buckets, heads]) into the spec that reads it. */
-bool apply_posted_table(struct job *job);
 bool apply_scores_prepare(struct job *job, struct apply *own);
 bool apply_scores_compute(struct job *job, struct apply *own);
 

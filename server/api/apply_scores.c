@@ -6,38 +6,6 @@
 #include <string.h>
 
 #include "apply.h"
-#include "sha256.h"
-
-bool apply_posted_table(struct job *job)
-{
-    struct err *err = &job->request->err;
-    struct tensor table;
-    bool found;
-    if (!job_tensor(job, "table", &table, &found))
-        return false;
-    if (!found)
-        return true;
-    struct pe_spec *spec = &job->specs[0].spec;
-    bool learned = pe_params_find(&spec->params, "rows", 4) >= 0;
-    if (!learned && pe_params_find(&spec->params, "buckets", 7) < 0)
-        return err_add(err, ERR_unknown_parameter, "/table", NULL,
-                       "kind=%s has no table of its own to be given", spec->kind->name);
-    if (table.rank != 2 || table.count == 0 || table.dtype != PE_F64)
-        return err_add(err, ERR_shape_mismatch, "/table", NULL,
-                       "table must be f64 of shape %s, not empty; got %s of rank %zu",
-                       learned ? "[rows, dim]" : "[buckets, heads]", pe_dtype_name(table.dtype),
-                       table.rank);
-    spec->table = table.data;
-    spec->table_rows = table.shape[0];
-    spec->table_cols = table.shape[1];
-    sha256_hex(table.data, table.count * sizeof(double), 16, spec->table_digest);
-    struct pe_faults faults = {0};
-    pe_params_set_number(&spec->params, learned ? "rows" : "buckets", (double)table.shape[0],
-                         &faults);
-    pe_params_set_number(&spec->params, learned ? "dim" : "heads", (double)table.shape[1], &faults);
-    api_faults_at(err, &faults, "/table");
-    return faults.n == 0;
-}
 
 /* n consecutive positions from `first`. */
 static bool count_up(struct job *job, size_t n, double first, const char *where,
@@ -77,8 +45,7 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
     struct err *err = &job->request->err;
     struct tensor *scores = &own->scores;
     bool found;
-    if (!job_tensor(job, "scores", scores, &found) || !apply_posted_table(job) ||
-        !job_specs_finish(job))
+    if (!job_tensor(job, "scores", scores, &found) || !job_table(job) || !job_specs_finish(job))
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
     if (!found)

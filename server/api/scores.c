@@ -34,7 +34,7 @@ static const struct pe_param keys[] = {
     KEY_STAGES,
 };
 
-static const char *const tensors[] = {"q", "k", NULL};
+static const char *const tensors[] = {"q", "k", "table", NULL};
 static const char *const term_names[] = {"content", "cross_q", "cross_k", "position"};
 
 struct own {
@@ -185,7 +185,7 @@ static bool prepare(struct job *job)
 {
     static const double tolerances[PE_I64] = {1e-12, 1e-5, 1e-2, 5e-2};
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
-    if (!own || !read_vectors(job, own))
+    if (!own || !read_vectors(job, own) || !job_table(job))
         return false;
     bool ok = read_scale(job, own);
     ok = settle_dim(job, own) && check_kinds(job) && ok;

@@ -170,6 +170,9 @@ Test(scores, take_posted_vectors)
         {"{\"spec\":\"none\",\"q\":[1,2],\"k\":[2,4],\"offsets\":[0],\"normalize\":\"cosine\"}", 1},
         {"{\"spec\":{\"kind\":\"alibi\",\"slope\":0.5},\"q\":[1,2],\"k\":[3,4],\"offsets\":[4]}",
          9},
+        {"{\"spec\":\"learned\",\"table\":[[1,0],[0,1]],\"anchors\":[1],\"offsets\":[-1],"
+         "\"q\":[1,2],\"k\":[3,4]}",
+         16},
         {"{\"spec\":\"none\",\"q\":{\"dtype\":\"bf16\",\"data\":[1.001,2]},\"k\":[3,4],"
          "\"offsets\":[0]}",
          11},

@@ -77,6 +77,9 @@ const struct pe_value *job_key(const struct job *job, const char *name);
 bool job_key_is(const struct job *job, const char *name, const char *choice); /* PE_ENUM */
 /* Tensor member by name; *found tells whether there is one. */
 bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);
+/* The member `table` (learned [rows, dim], t5 [buckets, heads]) into the specs that read one;
+ * before job_specs_finish. */
+bool job_table(struct job *job);
 /* Positions of a PE_TEXT key (text, number, array, {"axes": ..}); `axes` per token. Batches of
  * lists only if batches_max > 1. */
 bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
