@@ -5,6 +5,8 @@
  * outermost. The arithmetic is in kernels_rotate.inc.c, cos and sin come from the plan; here
  * doubtful values are recomputed by MPFR.
  */
+#include <string.h>
+
 #include "apply.h"
 #include "exact.h"
 #include "kernels.h"
@@ -18,26 +20,20 @@ struct run {
     size_t a, b;     /* channels of the first pair */
 };
 
-/* Cos and sin of one token's block of pairs. */
-struct narrow_row { /* f32, f16, bf16: correctly rounded doubles */
-    _Alignas(64) double c[PE__BLOCK];
-    _Alignas(64) double s[PE__BLOCK];
-};
-struct wide_row { /* f64 */
-    struct pe__planes planes;
-    double eps;
-};
-#define NARROW_N (PE__APPLY_BYTES / sizeof(struct narrow_row))
-#define WIDE_N   (PE__APPLY_BYTES / sizeof(struct wide_row))
+#define TOKENS_MAX 256 /* tokens in a block, at most */
 
 struct work {
     struct pe__plan_walk walk;
     struct pe__planes planes;
-    union {
-        struct narrow_row narrow[NARROW_N];
-        struct wide_row wide[WIDE_N];
-    };
-    bool still[NARROW_N]; /* tokens at position 0 */
+    _Alignas(64) double values[PE__APPLY_BYTES / sizeof(double)];
+    double eps[TOKENS_MAX]; /* f64: of each token's values */
+    bool still[TOKENS_MAX]; /* tokens at position 0 */
+};
+
+/* Cos and sin of one token's pairs, within `values`: correctly rounded doubles; for f64 high parts,
+ * and as far behind s the low parts of both. */
+struct row {
+    double *c, *s;
 };
 
 /* What is being rotated now: pairs [first, first + n) of tokens from `token` on. */
@@ -47,8 +43,11 @@ struct rotation {
     const struct pe__kernels *kernels;
     struct work *work;
     enum pe_dtype from, to;
+    size_t size; /* bytes of an element of `to` */
     size_t token;
     size_t first, n;
+    size_t plane; /* doubles from one part of a row to the next */
+    size_t parts; /* 2 or, for f64, 4 */
     size_t runs_n;
     struct run runs[PE__BLOCK];
 };
@@ -92,6 +91,8 @@ static void value_exact(const void *context, size_t j, mpfr_t y)
     const struct rotation *rotation = value->rotation;
     pe__plan_pair_exact(rotation->plan, rotation->slab->positions, value->token,
                         rotation->first + j, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
+    if (value->is_sine && rotation->slab->job->inverse)
+        mpfr_neg(y, y, MPFR_RNDN);
 }
 
 static void round_values(const struct value *value, const double *hi, const double *lo, double eps,
@@ -110,27 +111,30 @@ static void negate(double *x, size_t n)
         x[i] = 0 - x[i];
 }
 
-static void make_narrow(const struct rotation *rotation, size_t token, struct narrow_row *row)
+static struct row row_at(const struct rotation *rotation, size_t token)
 {
-    struct pe__planes *planes = &rotation->work->planes;
-    double eps = pe__plan_pairs(rotation->plan, &rotation->work->walk, rotation->slab->positions,
-                                token, rotation->first, rotation->n, planes);
+    double *c = rotation->work->values + token * rotation->parts * rotation->plane;
+    return (struct row){c, c + rotation->plane};
+}
+
+static void make_narrow(const struct rotation *rotation, size_t token, double eps,
+                        const struct row *row)
+{
+    const struct pe__planes *planes = &rotation->work->planes;
     struct value value = {rotation, token, false};
     round_values(&value, planes->cos_hi, planes->cos_lo, eps, row->c);
     value.is_sine = true;
     round_values(&value, planes->sin_hi, planes->sin_lo, eps, row->s);
-    if (rotation->slab->job->inverse)
-        negate(row->s, rotation->n);
 }
 
-static void make_wide(const struct rotation *rotation, size_t token, struct wide_row *row)
+static void make_wide(const struct rotation *rotation, const struct row *row)
 {
-    row->eps = pe__plan_pairs(rotation->plan, &rotation->work->walk, rotation->slab->positions,
-                              token, rotation->first, rotation->n, &row->planes);
-    if (rotation->slab->job->inverse) {
-        negate(row->planes.sin_hi, rotation->n);
-        negate(row->planes.sin_lo, rotation->n);
-    }
+    const struct pe__planes *planes = &rotation->work->planes;
+    size_t bytes = rotation->n * sizeof(double);
+    memcpy(row->c, planes->cos_hi, bytes);
+    memcpy(row->s, planes->sin_hi, bytes);
+    memcpy(row->s + rotation->plane, planes->cos_lo, bytes);
+    memcpy(row->s + 2 * rotation->plane, planes->sin_lo, bytes);
 }
 
 static bool is_at_zero(const struct rotation *rotation, size_t token)
@@ -142,20 +146,26 @@ static bool is_at_zero(const struct rotation *rotation, size_t token)
     return true;
 }
 
-/* Fills the scratch for tokens [rotation->token, + n). */
-static void make_values(const struct rotation *rotation, size_t n)
+/* Token i of the block: its row of scratch. */
+static void make_values(const struct rotation *rotation, size_t i)
 {
     struct work *work = rotation->work;
-    for (size_t i = 0; i < n; i++) {
-        size_t token = rotation->token + i;
-        work->still[i] = is_at_zero(rotation, token);
-        if (work->still[i])
-            continue;
-        if (rotation->to == PE_F64)
-            make_wide(rotation, token, &work->wide[i]);
-        else
-            make_narrow(rotation, token, &work->narrow[i]);
+    size_t token = rotation->token + i;
+    work->still[i] = is_at_zero(rotation, token);
+    if (work->still[i])
+        return;
+    double eps = pe__plan_pairs(rotation->plan, &work->walk, rotation->slab->positions, token,
+                                rotation->first, rotation->n, &work->planes);
+    if (rotation->slab->job->inverse) {
+        negate(work->planes.sin_hi, rotation->n);
+        negate(work->planes.sin_lo, rotation->n);
     }
+    struct row row = row_at(rotation, i);
+    work->eps[i] = eps;
+    if (rotation->to == PE_F64)
+        make_wide(rotation, &row);
+    else
+        make_narrow(rotation, token, eps, &row);
 }
 
 /* ---- f64: doubtful pairs ------------------------------------------------------------------ */
@@ -201,11 +211,11 @@ static void rotate_exactly(const struct rotation *rotation, size_t token, size_t
 static void rotate_wide(const struct rotation *rotation, size_t token, const struct run *run,
                         const struct pe__rotation *job)
 {
-    const struct wide_row *row = &rotation->work->wide[token];
-    struct pe__cdd_in cs = {row->planes.cos_hi + run->first, row->planes.cos_lo + run->first,
-                            row->planes.sin_hi + run->first, row->planes.sin_lo + run->first};
+    struct row row = row_at(rotation, token);
+    const double *low = row.s + rotation->plane + run->first;
+    struct pe__cdd_in cs = {row.c + run->first, low, row.s + run->first, low + rotation->plane};
     uint16_t bad[PE__BLOCK];
-    size_t bad_n = rotation->kernels->rotate_f64(job, cs, row->eps, bad);
+    size_t bad_n = rotation->kernels->rotate_f64(job, cs, rotation->work->eps[token], bad);
     for (size_t i = 0; i < bad_n; i++)
         rotate_exactly(rotation, rotation->token + token, rotation->first + run->first + bad[i],
                        job, bad[i]);
@@ -217,40 +227,41 @@ static void rotate_wide(const struct rotation *rotation, size_t token, const str
 static void copy_rest(const struct rotation *rotation, bool still, const void *x, void *y)
 {
     size_t first = still ? 0 : 2 * rotation->plan->pairs;
-    if (rotation->first == 0)
-        pe__row_copy(rotation->slab->job, first, rotation->slab->job->in->dim - first, x, y);
+    size_t n = rotation->slab->job->in->dim - first;
+    if (rotation->first == 0 && n > 0)
+        pe__row_copy(rotation->slab->job, first, n, x, y);
 }
 
 static void rotate_run(const struct rotation *rotation, size_t token, const struct run *run,
                        const void *x, void *y)
 {
-    size_t size = pe_dtype_size(rotation->to);
     struct pe__rotation job = {
         .n = run->n,
         .step = run->step,
-        .a = (const char *)x + run->a * size,
-        .b = (const char *)x + run->b * size,
-        .ya = (char *)y + run->a * size,
-        .yb = (char *)y + run->b * size,
+        .a = (const char *)x + run->a * rotation->size,
+        .b = (const char *)x + run->b * rotation->size,
+        .ya = (char *)y + run->a * rotation->size,
+        .yb = (char *)y + run->b * rotation->size,
     };
-    const struct narrow_row *row = &rotation->work->narrow[token];
+    struct row row = row_at(rotation, token);
     if (rotation->to == PE_F64)
         rotate_wide(rotation, token, run, &job);
     else
-        rotation->kernels->rotate[rotation->to](&job, row->c + run->first, row->s + run->first);
+        rotation->kernels->rotate[rotation->to](&job, row.c + run->first, row.s + run->first);
 }
 
 /* The kernels' operations from one dtype to a narrower one. */
 static void rotate_converting(const struct rotation *rotation, size_t token, const struct run *run,
                               const void *x, void *y)
 {
-    const double *c = rotation->work->narrow[token].c + run->first;
-    const double *s = rotation->work->narrow[token].s + run->first;
+    struct row row = row_at(rotation, token);
     for (size_t i = 0; i < run->n; i++) {
+        double c = row.c[run->first + i];
+        double s = row.s[run->first + i];
         double a = pe_load(rotation->from, x, run->a + i * run->step);
         double b = pe_load(rotation->from, x, run->b + i * run->step);
-        pe_store(rotation->to, y, run->a + i * run->step, a * c[i] - b * s[i]);
-        pe_store(rotation->to, y, run->b + i * run->step, a * s[i] + b * c[i]);
+        pe_store(rotation->to, y, run->a + i * run->step, a * c - b * s);
+        pe_store(rotation->to, y, run->b + i * run->step, a * s + b * c);
     }
 }
 
@@ -271,6 +282,23 @@ size_t pe__rotate_work_bytes(void)
     return sizeof(struct work);
 }
 
+/* All tokens, for one block of pairs. */
+static void rotate_block(struct rotation *rotation)
+{
+    size_t tokens = rotation->slab->job->in->tokens;
+    size_t step = PE__APPLY_BYTES / (rotation->parts * rotation->plane * sizeof(double));
+    if (step > TOKENS_MAX)
+        step = TOKENS_MAX;
+    map_channels(rotation);
+    pe__plan_walk_init(&rotation->work->walk);
+    for (rotation->token = 0; rotation->token < tokens; rotation->token += step) {
+        size_t n = tokens - rotation->token < step ? tokens - rotation->token : step;
+        for (size_t i = 0; i < n; i++)
+            make_values(rotation, i);
+        pe__slab_rows(rotation->slab, rotation->token, n, rotate_row, rotation);
+    }
+}
+
 void pe__apply_rotate(const struct pe__slab *slab)
 {
     struct rotation rotation = {
@@ -280,18 +308,15 @@ void pe__apply_rotate(const struct pe__slab *slab)
         .work = slab->job->work,
         .from = slab->job->in->dtype,
         .to = slab->job->out->dtype,
+        .size = pe_dtype_size(slab->job->out->dtype),
+        .parts = slab->job->out->dtype == PE_F64 ? 4 : 2,
     };
-    size_t tokens = slab->job->in->tokens;
     size_t pairs = rotation.plan->pairs;
-    size_t step = rotation.to == PE_F64 ? WIDE_N : NARROW_N;
     for (rotation.first = 0; rotation.first < pairs; rotation.first += PE__BLOCK) {
         rotation.n = pairs - rotation.first < PE__BLOCK ? pairs - rotation.first : PE__BLOCK;
-        map_channels(&rotation);
-        pe__plan_walk_init(&rotation.work->walk);
-        for (rotation.token = 0; rotation.token < tokens; rotation.token += step) {
-            size_t n = tokens - rotation.token < step ? tokens - rotation.token : step;
-            make_values(&rotation, n);
-            pe__slab_rows(slab, rotation.token, n, rotate_row, &rotation);
-        }
+        /* Whole cache lines and one more: parts a power of two apart would keep meeting the rows of
+         * the tensor in the same sets of the cache. */
+        rotation.plane = (rotation.n + 15) / 8 * 8;
+        rotate_block(&rotation);
     }
 }
