@@ -7,9 +7,8 @@
 #include "config.h"
 #include "log.h"
 
-#define EXIT_USAGE      2
-#define ELEMENT_BYTES   ((size_t)8)
-#define CONNECTIONS_MAX 1024
+#define EXIT_USAGE    2
+#define ELEMENT_BYTES ((size_t)8)
 
 static struct app_options app_options_from(const struct config *config)
 {
@@ -20,7 +19,9 @@ static struct app_options app_options_from(const struct config *config)
         .workers = (unsigned)config->workers,
         .queue = (unsigned)config->queue,
         .deadline_ms = (unsigned)config->deadline_ms,
-        .connections_max = CONNECTIONS_MAX,
+        .memory_max = (size_t)config->memory_max,
+        .connections_max = (unsigned)config->connections_max,
+        .peer_connections_max = (unsigned)config->peer_connections_max,
     };
 }
 
@@ -39,7 +40,9 @@ static struct http_options http_options_from(const struct config *config)
         .body_max = (size_t)config->body_max,
         .arena_max = arena_bytes_max(config),
         .deadline_ms = (unsigned)config->deadline_ms,
-        .connections_max = CONNECTIONS_MAX,
+        .memory_max = (size_t)config->memory_max,
+        .connections_max = (unsigned)config->connections_max,
+        .peer_connections_max = (unsigned)config->peer_connections_max,
         .ready_fd = (int)config->ready_fd,
     };
 }

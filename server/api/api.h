@@ -22,7 +22,9 @@ struct app_options {
     size_t elements_max;      /* of a binary answer, and of all tensors of a request */
     size_t text_elements_max; /* of a JSON, csv or txt answer */
     size_t body_max;          /* bytes */
+    size_t memory_max;        /* bytes of all requests together */
     unsigned workers, queue, deadline_ms, connections_max;
+    unsigned peer_connections_max; /* of one address; 0: any number */
 };
 
 struct plan_store; /* cache of plans, shared by threads (plans.h) */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
+
 #define CHUNK_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ((size_t)4096) /* from here on: cache-line alignment, a chunk of its own */
 #define LINE        64
@@ -33,7 +35,9 @@ void arena_release(struct arena *arena)
         older = chunk->older;
         free(chunk);
     }
-    arena_init(arena, arena->bytes_max);
+    if (arena->budget)
+        budget_give(arena->budget, arena->bytes);
+    *arena = (struct arena){.bytes_max = arena->bytes_max, .budget = arena->budget};
 }
 
 static size_t round_up(size_t n, size_t to)
@@ -50,6 +54,20 @@ static void *chunk_take(struct arena_chunk *chunk, size_t size)
     return chunk->data + start;
 }
 
+static bool budget_allows(struct arena *arena, size_t room)
+{
+    if (!arena->budget)
+        return true;
+    if (arena->unasked + room <= ARENA_SMALL_BYTES) {
+        arena->unasked += room;
+        budget_take_anyway(arena->budget, room);
+        return true;
+    }
+    bool allowed = budget_take(arena->budget, room);
+    arena->over_budget |= !allowed;
+    return allowed;
+}
+
 /* Adds a chunk with room for `size` bytes; NULL past the cap or without memory. */
 static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
 {
@@ -57,9 +75,14 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
     if (size > left || size > SIZE_MAX - sizeof(struct arena_chunk) - LINE)
         return NULL;
     size_t room = size >= LARGE_BYTES ? size : left < CHUNK_BYTES ? left : CHUNK_BYTES;
-    struct arena_chunk *chunk = aligned_alloc(LINE, round_up(sizeof *chunk + room, LINE));
-    if (!chunk)
+    if (!budget_allows(arena, room))
         return NULL;
+    struct arena_chunk *chunk = aligned_alloc(LINE, round_up(sizeof *chunk + room, LINE));
+    if (!chunk) {
+        if (arena->budget)
+            budget_give(arena->budget, room);
+        return NULL;
+    }
     struct arena_chunk **place = &arena->chunks;
     if (size >= LARGE_BYTES && *place)
         place = &(*place)->older;

@@ -7,16 +7,25 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+/* What an arena takes of a shared budget without asking, so that small requests always work. */
+#define ARENA_SMALL_BYTES ((size_t)64 << 10)
+
 struct arena_chunk;
+struct budget;
 
 struct arena {
     struct arena_chunk *chunks;
-    size_t bytes_max; /* cap on `bytes` */
-    size_t bytes;     /* taken from the system so far, without the heads of chunks */
+    size_t bytes_max;      /* cap on `bytes` */
+    size_t bytes;          /* taken from the system so far, without the heads of chunks */
+    struct budget *budget; /* shared with others, or NULL */
+    size_t unasked;        /* taken of it without asking; 0 again gives room for a last word */
+    bool over_budget;      /* an allocation failed because others hold the memory */
 };
 
+/* No budget; set it before the first allocation. */
 void arena_init(struct arena *arena, size_t bytes_max);
 void arena_release(struct arena *arena);
 /* `size` bytes aligned to 64 for sizes >= 4096, else to 16; not zeroed. NULL past the cap. */

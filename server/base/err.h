@@ -26,6 +26,7 @@
     X(unsupported_media_type, "unsupported-media-type", 415, "The body's media type is not read")  \
     X(shape_mismatch, "shape-mismatch", 422, "Shapes do not fit together")                         \
     X(limit_exceeded, "limit-exceeded", 422, "The request is over a limit")                        \
+    X(rate_limited, "rate-limited", 429, "Too much from this address")                             \
     X(headers_too_large, "headers-too-large", 431, "The header fields are too large")              \
     X(internal, "internal", 500, "Something is wrong in the service")                              \
     X(not_implemented, "not-implemented", 501, "The request uses what this server does not have")  \

@@ -16,18 +16,31 @@ static size_t body_max(const struct http_exchange *exchange)
                                                    : BODY_IGNORED_MAX;
 }
 
+void body_release(struct http_exchange *exchange)
+{
+    budget_give(&exchange->service->memory, exchange->body_capacity);
+    free(exchange->body);
+    exchange->body = NULL;
+    exchange->body_capacity = 0;
+}
+
 /* Moves the body to a buffer of at least `capacity` bytes. */
 static bool body_reserve(struct http_exchange *exchange, size_t capacity)
 {
     size_t rounded = (capacity + BODY_ALIGN - 1) / BODY_ALIGN * BODY_ALIGN;
-    char *body = aligned_alloc(BODY_ALIGN, rounded);
+    struct budget *memory = &exchange->service->memory;
+    bool allowed = budget_take(memory, rounded);
+    char *body = allowed ? aligned_alloc(BODY_ALIGN, rounded) : NULL;
 
-    if (!body)
+    if (!body) {
+        budget_give(memory, allowed ? rounded : 0);
+        exchange->request.err.retry_after_s = 1;
         return err_add(&exchange->request.err, ERR_overloaded, NULL, "try again later",
-                       "no memory for a body of %zu bytes", capacity);
+                       "no memory for a body of %zu bytes beside other requests", capacity);
+    }
     if (exchange->request.body_len > 0)
         memcpy(body, exchange->body, exchange->request.body_len);
-    free(exchange->body);
+    body_release(exchange);
     exchange->body = body;
     exchange->body_capacity = rounded;
     return true;
@@ -49,8 +62,7 @@ bool body_begin(struct http_exchange *exchange)
 /* Gives the body up; what follows of it is dropped. */
 static void body_give_up(struct http_exchange *exchange)
 {
-    free(exchange->body);
-    exchange->body = NULL;
+    body_release(exchange);
     exchange->request.body_len = 0;
     exchange->phase = PHASE_DROP;
     exchange->closing = true;

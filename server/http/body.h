@@ -22,5 +22,6 @@ bool body_begin(struct http_exchange *exchange);
 /* Takes the next bytes; false when the connection must be cut. Too much is an error in the request,
  * and the rest of the body is dropped. */
 bool body_add(struct http_exchange *exchange, const char *data, size_t len);
+void body_release(struct http_exchange *exchange);
 
 #endif

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "budget.h"
+#include "connection.h"
 #include "guard.h"
 #include "http.h"
 #include "linger.h"
@@ -30,8 +32,9 @@ struct http_service {
     struct worker_pool pool;
     struct linger_list lingering;
     unsigned turns;             /* since libmicrohttpd last had something to say of a request */
-    struct http_exchange *open; /* list of all exchanges */
+    struct connection *clients; /* list of all connections */
     unsigned connections, exchanges; /* open */
+    struct budget memory;            /* of all requests */
     int listen_fd;                   /* -1 once quiesced */
     bool draining;
     uint64_t drain_ns; /* when draining began */
@@ -48,27 +51,20 @@ enum phase {
     PHASE_ANSWERED, /* the answer is libmicrohttpd's */
 };
 
-/* One client connection; libmicrohttpd's socket context. */
-struct connection {
-    bool surplus;                   /* one too many: is told so and closed */
-    struct http_exchange *exchange; /* the request that is open on it, or NULL */
-};
-
 struct http_exchange {
     struct request request;
     struct http_service *service;
     struct MHD_Connection *connection;
     struct connection *client;
-    struct http_exchange *next, **link; /* of the service's list; link: what points here */
     struct worker_job job;
     enum phase phase;
     enum step step; /* of the last handler step */
     struct framing framing;
     char *body; /* request.body, while it grows */
     size_t body_capacity, dropped;
-    size_t answer_bytes;
-    uint64_t deadline_ns; /* of clock_ns() */
-    bool closing;         /* answered before the request was read: linger, then close */
+    size_t answer_bytes, answer_held; /* held: counted as memory */
+    uint64_t deadline_ns;             /* of clock_ns() */
+    bool closing;                     /* the answer says so: linger, then close */
     size_t fields_n;
     struct header *fields; /* of the head, in the arena */
 };

@@ -17,8 +17,10 @@ struct http_options {
     unsigned queue;       /* jobs waiting beyond those running; more: 503 overloaded */
     size_t body_max;      /* bytes of a request body */
     size_t arena_max;     /* bytes of one request's arena */
+    size_t memory_max;    /* bytes of bodies, arenas and answers together; more: 503 */
     unsigned deadline_ms; /* from the complete head to the end of work() */
     unsigned connections_max;
+    unsigned peer_connections_max; /* of one address; 0: any number */
     int ready_fd; /* gets one JSON line {"url":...} when listening, then is closed; -1 */
 };
 

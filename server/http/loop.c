@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * loop.c: the service as a whole: libmicrohttpd without threads of its own inside one libuv loop,
- * connections against their limit, signals and the drain. What happens to one request is
+ * signals and the drain. What happens to one request is
  * request.c's.
  *
  * libmicrohttpd keeps connections that still have work on a list of its own, so after every MHD_run
@@ -25,14 +25,11 @@
 /* A head of 8 KiB target and 16 KiB fields, and what libmicrohttpd notes about its fields and
  * parameters; larger buffers do not make uploads faster. */
 #define CONNECTION_BYTES ((size_t)36 << 10)
-/* Silent connections are closed after so long: a net below the deadlines. */
-#define IDLE_S 15u
+/* Silent connections are closed after so long: a net below the sweep. */
+#define SILENCE_S 30u
 /* Turns of the loop without a word to us, after which libmicrohttpd does not get the next at once.
  */
 #define IDLE_TURNS_MAX 1000u
-/* Connections beyond the limit that are let in to be told so; each for a short time. */
-#define SURPLUS_CONNECTIONS 64u
-#define SURPLUS_S           2u
 /* Descriptors besides those of connections: files of the loop, lingering sockets, spare. */
 #define OTHER_DESCRIPTORS (64u + LINGER_SOCKETS_MAX)
 /* Drain: how long connections are still accepted, so that clients and balancers can turn away; how
@@ -83,30 +80,6 @@ void service_drive(struct http_service *service)
         uv_timer_stop(&service->timer);
 }
 
-static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
-                          enum MHD_ConnectionNotificationCode what)
-{
-    struct http_service *service = cls;
-    struct connection *client = *context;
-
-    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        if (client && client->exchange)
-            exchange_orphaned(client->exchange);
-        free(client);
-        service->connections--;
-        metric_add(METRIC_connections, -1);
-        return;
-    }
-    service->connections++;
-    metric_add(METRIC_connections, 1);
-    metric_add(METRIC_connections_opened, 1);
-    *context = client = calloc(1, sizeof *client); /* without it requests are cut off */
-    if (client && service->connections > service->options.connections_max) {
-        client->surplus = true;
-        MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, SURPLUS_S);
-    }
-}
-
 /* libmicrohttpd decodes targets in place and more than once; we do it ourselves. */
 static size_t keep_escapes(void *cls, struct MHD_Connection *connection, char *text)
 {
@@ -140,9 +113,9 @@ static struct MHD_Daemon *daemon_start(struct http_service *service)
         exchange_step, service, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
         MHD_OPTION_LISTEN_SOCKET, service->listen_fd, MHD_OPTION_STRICT_FOR_CLIENT, STRICTNESS,
         MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, service, MHD_OPTION_NOTIFY_COMPLETED,
-        exchange_end, service, MHD_OPTION_NOTIFY_CONNECTION, on_connection, service,
+        exchange_end, service, MHD_OPTION_NOTIFY_CONNECTION, connection_notify, service,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_LIMIT,
+        CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S, MHD_OPTION_CONNECTION_LIMIT,
         service->options.connections_max + SURPLUS_CONNECTIONS, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
         1, MHD_OPTION_END);
 }
@@ -279,6 +252,7 @@ struct http_service *http_start(const struct http_options *options, const struct
     }
     service->options = *options;
     service->hooks = *hooks;
+    service->memory.max = options->memory_max;
     signal(SIGPIPE, SIG_IGN);
     descriptors_raise(options->connections_max);
     service->listen_fd = listen_open(options->listen, service->url, sizeof service->url);

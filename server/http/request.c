@@ -18,7 +18,6 @@
 #include "metrics.h"
 #include "response.h"
 #include "router.h"
-#include "sweep.h"
 #include "target.h"
 
 #define RESPONSE_BYTES_MAX ((size_t)1 << 30)
@@ -50,12 +49,20 @@ bool request_expired(const struct request *request)
 /* Hands the answer to libmicrohttpd; MHD_NO (which closes the connection) without memory. */
 static enum MHD_Result exchange_answer(struct http_exchange *exchange)
 {
+    struct http_service *service = exchange->service;
     struct request *request = &exchange->request;
     struct response *response = &request->response;
     struct err *err = &request->err;
 
     if (exchange->step == STEP_FAILED && err->n == 0)
         err_add(err, ERR_internal, NULL, NULL, "the handler failed without saying why");
+    if (err->n > 0 && request->arena.over_budget) {
+        request->arena.unasked = 0; /* for the problem document */
+        err->n = 0;
+        err->retry_after_s = 1;
+        err_add(err, ERR_overloaded, NULL, "try again later",
+                "no memory for the request beside others");
+    }
     if (err->n > 0) { /* whatever a handler has made is not the answer */
         response->status = err_status(err->item[0].code);
         response->headers_n = request->route ? 0 : response->headers_n;
@@ -70,13 +77,16 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
                               : NULL;
     if (seconds)
         response_header(request, "Retry-After", seconds);
-    exchange->service->hooks.finish(request);
+    service->hooks.finish(request);
     if (response->body.failed)
         return MHD_NO;
     if (request->method != METHOD_HEAD)
         exchange->answer_bytes = response->blob ? response->blob->len : response->body.len;
-    struct MHD_Response *answer =
-        response_build(request, exchange->closing || exchange->service->draining);
+    exchange->answer_held = response->body.capacity;
+    budget_take_anyway(&service->memory, exchange->answer_held);
+    exchange->closing |=
+        service->draining || exchange->client->requests + 1 >= CONNECTION_REQUESTS_MAX;
+    struct MHD_Response *answer = response_build(request, exchange->closing);
     if (!answer)
         return MHD_NO;
     exchange->phase = PHASE_ANSWERED;
@@ -272,17 +282,6 @@ static void request_route(struct http_exchange *exchange, const struct target *t
     }
 }
 
-/* Connections beyond the limit are told so and closed. */
-static bool connection_check(struct http_exchange *exchange)
-{
-    if (!exchange->client->surplus)
-        return true;
-    exchange->request.err.retry_after_s = 1;
-    return err_add(&exchange->request.err, ERR_overloaded, NULL, "try again in a second",
-                   "%u connections are open, which is the limit",
-                   exchange->service->options.connections_max);
-}
-
 /* First call for a request: its head is complete. */
 static enum MHD_Result exchange_open(struct http_exchange *exchange, const char *url,
                                      const char *method, const char *version)
@@ -298,7 +297,8 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
     if (!fields_keep(exchange, &head))
         return MHD_NO;
     request_identify(request);
-    if (!guard_check(&head, &exchange->framing, &request->err) || !connection_check(exchange))
+    if (!guard_check(&head, &exchange->framing, &request->err) ||
+        !connection_is_welcome(exchange->client, &request->err))
         return exchange_refuse(exchange);
 
     bool parsed = target_parse(&target, request->target, &request->arena, &request->err);
@@ -328,6 +328,7 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
         return NULL;
     struct request *request = &exchange->request;
     arena_init(&request->arena, service->options.arena_max);
+    request->arena.budget = &service->memory;
     buf_init(&request->response.body, RESPONSE_BYTES_MAX);
     request->app = service->hooks.app;
     request->exchange = exchange;
@@ -346,7 +347,7 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
     }
     service->turns = 0;
     client->exchange = exchange;
-    sweep_add(exchange);
+    service->exchanges++;
     metric_add(METRIC_requests_active, 1);
     return exchange;
 }
@@ -406,7 +407,8 @@ static void exchange_free(struct http_exchange *exchange)
 
     if (request->state_free)
         request->state_free(request);
-    free(exchange->body);
+    body_release(exchange);
+    budget_give(&exchange->service->memory, exchange->answer_held);
     buf_release(&request->response.body);
     blob_unref(request->response.blob);
     arena_release(&request->arena);
@@ -430,7 +432,8 @@ static void exchange_close(struct http_exchange *exchange, bool aborted)
     metric_add(METRIC_requests_active, -1);
     service->turns = 0;
     exchange->client->exchange = NULL;
-    sweep_remove(exchange);
+    exchange->client->requests++;
+    service->exchanges--;
     exchange_free(exchange);
 }
 

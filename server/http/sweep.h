@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sweep.h: a look at all open requests once a second. libmicrohttpd 0.9 misses the end of a stream
- * that arrives together with data, and would hold such an upload until its idle time-out: here a
- * client that has gone is noticed.
+ * sweep.h: a look at all connections four times a second: a client that is too slow (pace.h), or
+ * has gone in the middle of its request, loses its connection. libmicrohttpd alone would wait for
+ * ever: each byte renews its only time-out, and version 0.9 misses the end of a stream that arrives
+ * together with data.
  */
 #ifndef HTTP_SWEEP_H
 #define HTTP_SWEEP_H
 
-struct http_exchange;
-struct http_service;
+struct connection;
 
-void sweep_add(struct http_exchange *exchange);
-void sweep_remove(struct http_exchange *exchange);
+void sweep_add(struct connection *client);
+void sweep_remove(struct connection *client);
 
 #endif

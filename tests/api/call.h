@@ -74,6 +74,7 @@ static inline void call_setup(void)
         .workers = 2,
         .queue = 4,
         .deadline_ms = 10000,
+        .memory_max = (size_t)1 << 30,
         .connections_max = 1024,
     };
     if (call_app)

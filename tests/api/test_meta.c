@@ -65,7 +65,7 @@ Test(meta, limits)
         {"deadline", "ms", "--deadline", 10000},
         {"queue", "jobs", "--queue", 4},
         {"workers", "threads", "--workers", 2},
-        {"connections", "connections", "(none)", 1024},
+        {"connections", "connections", "--max-connections", 1024},
         {"json_depth", "levels", "(none)", 32},
         {"position", "tokens", "(none)", 9007199254740992.0},
         {"positions", "positions", "(none)", 1 << 20},

@@ -9,7 +9,7 @@ rules='
 core|include|mpfr.h gmp.h immintrin.h
 base||
 json|base include|jansson.h
-http|base|microhttpd.h uv.h
+http|base|microhttpd.h uv.h linux/tcp.h
 api|http json base include|jansson.h
 main|api http base|
 config|base include|

@@ -146,6 +146,7 @@ static inline struct http_options toy_options(void)
                                  .body_max = 1 << 20,
                                  .arena_max = 1 << 20,
                                  .deadline_ms = 5000,
+                                 .memory_max = (size_t)1 << 30,
                                  .connections_max = 1024,
                                  .ready_fd = -1};
 }

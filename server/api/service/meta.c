@@ -6,6 +6,7 @@
 #include "doc.h"
 #include "guard.h"
 #include "job.h"
+#include "pace.h"
 #include "service.h"
 
 /* The commit this was built from; the Makefile knows it where there is a repository. */
@@ -150,7 +151,17 @@ static void add_service_limits(struct tree *limits, const struct app_options *op
     add_limit(limits, "deadline", options->deadline_ms, "ms", "--deadline", err_slug(ERR_deadline));
     add_limit(limits, "workers", options->workers, "threads", "--workers", NULL);
     add_limit(limits, "queue", options->queue, "jobs", "--queue", err_slug(ERR_overloaded));
-    add_limit(limits, "connections", options->connections_max, "connections", NULL, NULL);
+    add_limit(limits, "memory", (double)options->memory_max, "bytes", "--max-memory",
+              err_slug(ERR_overloaded));
+    add_limit(limits, "connections", options->connections_max, "connections", "--max-connections",
+              err_slug(ERR_overloaded));
+    if (options->peer_connections_max)
+        add_limit(limits, "peer_connections", options->peer_connections_max, "connections",
+                  "--max-peer-connections", err_slug(ERR_rate_limited));
+    add_limit(limits, "connection_requests", CONNECTION_REQUESTS_MAX, "requests", NULL, NULL);
+    add_limit(limits, "idle_time", IDLE_MS_MAX, "ms", NULL, NULL);
+    add_limit(limits, "head_time", HEAD_MS_MAX, "ms", NULL, NULL);
+    add_limit(limits, "rate", RATE_MIN, "bytes/s", NULL, NULL);
 }
 
 static void add_json_limits(struct tree *limits)
