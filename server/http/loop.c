@@ -21,6 +21,7 @@
 #include "listen.h"
 #include "log.h"
 #include "metrics.h"
+#include "selfcheck.h"
 
 /* A head of 8 KiB target and 16 KiB fields, and what libmicrohttpd notes about its fields and
  * parameters; larger buffers do not make uploads faster. */
@@ -106,18 +107,24 @@ __attribute__((format(printf, 2, 0))) static void log_library(void *cls, const c
 /* Before version 1.0 only -1 refuses blanks before the colon; since then 1 is the strict level. */
 #define STRICTNESS (MHD_VERSION < 0x01000000 ? -1 : 1)
 
+/* How requests are read; the self-check tries them first. */
+static const struct MHD_OptionItem reading_options[] = {
+    {MHD_OPTION_STRICT_FOR_CLIENT, STRICTNESS, NULL},
+    {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, NULL},
+    {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, NULL},
+    {MHD_OPTION_END, 0, NULL},
+};
+
 static struct MHD_Daemon *daemon_start(struct http_service *service)
 {
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         exchange_step, service, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
-        MHD_OPTION_LISTEN_SOCKET, service->listen_fd, MHD_OPTION_STRICT_FOR_CLIENT, STRICTNESS,
-        MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, service, MHD_OPTION_NOTIFY_COMPLETED,
-        exchange_end, service, MHD_OPTION_NOTIFY_CONNECTION, connection_notify, service,
-        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S, MHD_OPTION_CONNECTION_LIMIT,
-        service->options.connections_max + SURPLUS_CONNECTIONS, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
-        1, MHD_OPTION_END);
+        MHD_OPTION_LISTEN_SOCKET, service->listen_fd, MHD_OPTION_URI_LOG_CALLBACK, exchange_begin,
+        service, MHD_OPTION_NOTIFY_COMPLETED, exchange_end, service, MHD_OPTION_NOTIFY_CONNECTION,
+        connection_notify, service, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+        MHD_OPTION_CONNECTION_LIMIT, service->options.connections_max + SURPLUS_CONNECTIONS,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, reading_options, MHD_OPTION_END);
 }
 
 /* ---- Drain --------------------------------------------------------------------------------- */
@@ -255,8 +262,9 @@ struct http_service *http_start(const struct http_options *options, const struct
     service->memory.max = options->memory_max;
     signal(SIGPIPE, SIG_IGN);
     descriptors_raise(options->connections_max);
-    service->listen_fd = listen_open(options->listen, service->url, sizeof service->url);
-    if (service->listen_fd < 0) {
+    if (!selfcheck_guard(reading_options) ||
+        (service->listen_fd = listen_open(options->listen, service->url, sizeof service->url)) <
+            0) {
         free(service);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "http/toy.h"
+#include "pace.h"
 #include "wire.h"
 
 TestSuite(loop, .timeout = 60);
@@ -143,6 +144,97 @@ Test(loop, connections_past_the_limit_are_told_so)
         wire_close(&wires[i]);
     pause_ms(100);
     cr_expect_eq(wire_status(toy.port, SMALL, strlen(SMALL)), 200);
+    cr_expect_eq(toy_stop(&toy), 0);
+}
+
+Test(loop, one_address_can_be_kept_from_taking_all)
+{
+    struct http_options options = toy_options();
+    options.peer_connections_max = 2;
+    struct toy toy = toy_start(options);
+    struct wire wires[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        wires[i] = wire_open(toy.port);
+        wire_puts(&wires[i], SMALL);
+        struct wire_answer answer = wire_read(&wires[i], false);
+        cr_expect_eq(answer.status, i < 2 ? 200 : 429, "connection %zu: %d", i, answer.status);
+        if (i == 2) {
+            cr_expect(wire_field_is(&answer, "Retry-After", "1"));
+            cr_expect_str_eq(answer.body, "rate-limited : your address has more than 2 "
+                                          "connections open, which is the limit\n");
+            cr_expect(wire_ends(&wires[i], WIRE_WAIT_MS));
+        }
+        wire_answer_free(&answer);
+    }
+    wire_close(&wires[0]);
+    pause_ms(100);
+    cr_expect_eq(wire_status(toy.port, SMALL, strlen(SMALL)), 200);
+    for (size_t i = 1; i < 3; i++)
+        wire_close(&wires[i]);
+    cr_expect_eq(toy_stop(&toy), 0);
+}
+
+#define MIB ((size_t)1 << 20)
+
+/* A request that others leave no memory for is refused before its body is read; small ones are
+ * served, and so is it when they are done. */
+Test(loop, requests_share_the_memory)
+{
+    struct http_options options = toy_options();
+    options.body_max = 4 * MIB;
+    options.memory_max = 5 * MIB;
+    struct toy toy = toy_start(options);
+    struct wire first = wire_open(toy.port), second = wire_open(toy.port);
+    char *body = calloc(1, 3 * MIB);
+    static const char post[] = "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3145728\r\n\r\n";
+
+    wire_puts(&first, post);
+    wire_send(&first, body, 2 * MIB);
+    pause_ms(100);
+    wire_puts(&second, post);
+    struct wire_answer answer = wire_read(&second, false);
+    cr_expect_eq(answer.status, 503);
+    cr_expect(wire_field_is(&answer, "Retry-After", "1"));
+    cr_expect_str_eq(answer.body, "overloaded : no memory for a body of 3145728 bytes beside "
+                                  "other requests\n");
+    cr_expect(wire_ends(&second, WIRE_WAIT_MS));
+    wire_answer_free(&answer);
+    cr_expect_eq(wire_status(toy.port, SMALL, strlen(SMALL)), 200);
+    wire_send(&first, body, MIB);
+    answer = wire_read(&first, false);
+    cr_expect_eq(answer.status, 200);
+    cr_expect_eq(answer.body_len, 3 * MIB);
+    wire_answer_free(&answer);
+    wire_close(&second);
+    second = wire_open(toy.port);
+    wire_puts(&second, post);
+    wire_send(&second, body, 3 * MIB);
+    answer = wire_read(&second, false);
+    cr_expect_eq(answer.status, 200);
+    wire_answer_free(&answer);
+    wire_close(&first);
+    wire_close(&second);
+    free(body);
+    cr_expect_eq(toy_stop(&toy), 0);
+}
+
+Test(loop, connection_ends_after_so_many_requests)
+{
+    struct toy toy = toy_start(toy_options());
+    struct wire wire = wire_open(toy.port);
+
+    for (size_t i = 1; i <= CONNECTION_REQUESTS_MAX; i++) {
+        wire_puts(&wire, i == CONNECTION_REQUESTS_MAX ? SMALL SMALL : SMALL);
+        struct wire_answer answer = wire_read(&wire, false);
+        cr_assert_eq(answer.status, 200, "request %zu", i);
+        cr_expect_eq(wire_field_is(&answer, "Connection", "close"), i == CONNECTION_REQUESTS_MAX,
+                     "request %zu", i);
+        wire_answer_free(&answer);
+    }
+    cr_expect(wire_ends(&wire, WIRE_WAIT_MS));
+    cr_expect_eq(wire.len, 0);
+    wire_close(&wire);
     cr_expect_eq(toy_stop(&toy), 0);
 }
 
