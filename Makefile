@@ -17,10 +17,13 @@ ARCH    := $(shell uname -m)
 # All cores, unless make was given -j itself.
 MAKEFLAGS += $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc 2>/dev/null || echo 2))
 
-OPT     ?= $(if $(filter release,$(MODE)),-O3,-O0) -g $(if $(filter coverage,$(MODE)),--coverage)
+OPT     ?= $(if $(filter release,$(MODE)),-O3,-O0) -g $(if $(filter coverage,$(MODE)),--coverage -DCOVERAGE)
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
            -Wmissing-prototypes -Wvla -Wundef -Werror
-HARDEN  := -fstack-protector-strong -fPIC $(if $(SAN)$(filter-out release,$(MODE)),,-D_FORTIFY_SOURCE=2)
+HARDEN_x86_64  := -fcf-protection -fstack-clash-protection
+HARDEN_aarch64 := -mbranch-protection=standard
+HARDEN  := -fstack-protector-strong -fPIC $(HARDEN_$(ARCH)) \
+           $(if $(SAN)$(filter-out release,$(MODE)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 SANFLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined))
 CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr 2>/dev/null)
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread $(CPPFLAGS)
@@ -37,12 +40,12 @@ INC_json := -Iinclude $(INC_base) $(call folders,json)
 INC_http := $(INC_base) $(call folders,http)
 INC_api  := $(INC_json) $(call folders,http) $(call folders,api)
 INC_main := $(INC_api) -Iserver
-INC_config := $(INC_main)
+$(foreach f,$(wildcard server/*.c),$(eval INC_$(notdir $(f:.c=)) := $(INC_main)))
 
 LAYERS  := core base json http api
 sources  = $(filter-out %.inc.c,$(wildcard $(addprefix server/$(1)/,*.c */*.c */*.cpp)))
 objects  = $(patsubst server/%,$(BUILD)/%.o,$(basename $(call sources,$(1))))
-OBJ_main := $(BUILD)/main.o $(BUILD)/config.o
+OBJ_main := $(patsubst server/%.c,$(BUILD)/%.o,$(wildcard server/*.c))
 OBJ_web  := $(patsubst server/%.S,$(BUILD)/%.o,$(wildcard server/web/*.S))
 $(foreach l,$(LAYERS),$(eval OBJ_$(l) := $(call objects,$(l)) $(if $(filter api,$(l)),$(OBJ_web))))
 
@@ -54,10 +57,12 @@ LINK_base := $(call archive,base)
 LINK_json := $(foreach l,json base core,$(call archive,$(l)))
 LINK_http := $(foreach l,http base,$(call archive,$(l)))
 LINK_api  := $(foreach l,api http json base core,$(call archive,$(l)))
+LINK_main := $(filter-out %/main.o,$(OBJ_main)) $(LINK_api)
 
 STDCXX  := -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 CORE_LIBS = $(STDCXX) $(shell pkg-config --libs mpfr) -lm
 LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson) $(CORE_LIBS)
+LIBS_main = $(shell pkg-config --libs libseccomp)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -85,7 +90,7 @@ all: $(BUILD)/posencd $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## build the da
 	@$(if $(filter build/gcc-release,$(BUILD)),ln -sfn gcc-release/posencd build/posencd)
 
 $(BUILD)/posencd: $(OBJ_main) $(LINK_api)
-	$(CC) $(LDFLAGS) -o $@ $(OBJ_main) $(LINK_api) $(LIBS)
+	$(CC) $(LDFLAGS) -pie -o $@ $(OBJ_main) $(LINK_api) $(LIBS_main) $(LIBS)
 $(BUILD)/libposenc.so: $(OBJ_core) deploy/libposenc.map
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME),--version-script=deploy/libposenc.map -o $@ \
 	    $(OBJ_core) $(CORE_LIBS)
@@ -120,7 +125,7 @@ $(BUILD)/%.o: server/%.c Makefile
 
 # ---- Tests: one Criterion program per source file, tests/<layer>/test_X.c ----------------------
 # tests/e2e starts the daemon and speaks HTTP to it; POSENCD names another daemon than our own.
-UNITS   := $(foreach l,$(LAYERS),$(wildcard tests/$(l)/test_*.c))
+UNITS   := $(foreach l,$(LAYERS) main,$(wildcard tests/$(l)/test_*.c))
 E2ES    := $(wildcard tests/e2e/test_*.c)
 INC_e2e   := $(INC_json)
 LINK_e2e  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(E2ES),$(wildcard tests/e2e/*.c))) $(LINK_json)
@@ -135,7 +140,7 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LINK_$(1)) Makefile
 	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_$(1)) $(call folders,core) -Itests -MMD -MP -MT $$@ \
 	    -MF $$@.d $(LDFLAGS) -o $$@ $$< $(LINK_$(1)) -lcriterion $(LIBS_$(1)) $$(LIBS)
 endef
-$(foreach l,$(LAYERS) e2e,$(eval $(call testprogram,$(l))))
+$(foreach l,$(LAYERS) main e2e,$(eval $(call testprogram,$(l))))
 
 $(BUILD)/tests/e2e/%.o: tests/e2e/%.c Makefile
 	@mkdir -p $(@D)

@@ -16,6 +16,7 @@ pc libmicrohttpd libmicrohttpd-dev
 pc libuv libuv1-dev
 pc jansson libjansson-dev
 pc mpfr libmpfr-dev
+pc libseccomp libseccomp-dev
 '
 test_needs='
 pc criterion libcriterion-dev

@@ -11,7 +11,7 @@
 
 #include "posenc.h"
 
-enum kind { TEXT, LOG, COUNT, SIZE, SECONDS, ACTION };
+enum kind { TEXT, LOG, COUNT, SIZE, SECONDS, SWITCH, ACTION, URL };
 
 static const struct row {
     const char *name, *fallback, *unit, *help;
@@ -31,6 +31,12 @@ static const struct row {
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
+/* Actions are asked for on the command line only. */
+static bool is_action(const struct row *row)
+{
+    return row->kind == ACTION || row->kind == URL;
+}
+
 /* The text an option has: `given` on the command line, or the environment's, or the default. */
 static const char *row_text(const struct row *row, const char *given, const char **origin)
 {
@@ -42,7 +48,7 @@ static const char *row_text(const struct row *row, const char *given, const char
         return given;
     for (const char *c = row->name; *c && len + 1 < sizeof variable; c++)
         variable[len++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-    const char *text = row->kind == ACTION ? NULL : getenv(variable);
+    const char *text = is_action(row) ? NULL : getenv(variable);
     *origin = text ? "environment" : "default";
     return text ? text : row->fallback;
 }
@@ -88,9 +94,15 @@ static bool value_set(struct config *config, const struct row *row, const char *
     case TEXT:
         *(const char **)field = text;
         return *text != '\0';
+    case URL:
+        *(const char **)field = text;
+        return true;
     case ACTION:
         *(int64_t *)field = *text != '\0';
         return true;
+    case SWITCH:
+        *(int64_t *)field = strcmp(text, "yes") == 0 || strcmp(text, "1") == 0;
+        return *(int64_t *)field || strcmp(text, "no") == 0 || strcmp(text, "0") == 0;
     default:
         return number_parse(row, text, field);
     }
@@ -102,6 +114,8 @@ static const char *number_print(const struct row *row, int64_t value, char text[
     static const char *const units[] = {"", "K", "M", "G"};
     size_t unit = 0;
 
+    if (row->kind == SWITCH)
+        return value ? "yes" : "no";
     if (row->kind == SECONDS)
         snprintf(text, 32, "%g", (double)value / 1000);
     else {
@@ -123,6 +137,8 @@ static void value_refuse(const struct row *row, const char *text, const char *or
         fprintf(stderr, "one of text, json, off\n");
     else if (row->kind == TEXT)
         fprintf(stderr, "%s\n", row->unit);
+    else if (row->kind == SWITCH)
+        fprintf(stderr, "yes or no\n");
     else
         fprintf(stderr, "a number from %s to %s%s\n", number_print(row, row->min, low),
                 number_print(row, row->max, high),
@@ -172,12 +188,15 @@ static bool flags_read(const char *given[ROWS_N], int n, char *const *arguments)
         if (!row)
             return name_refuse(arguments[i]);
         const char *equals = arguments[i][2 + len] ? arguments[i] + 3 + len : NULL;
-        if (row->kind == ACTION && equals)
+        bool alone = row->kind == ACTION || row->kind == SWITCH;
+        if (alone && equals)
             return name_refuse(arguments[i]);
-        if (row->kind == ACTION)
+        if (alone)
             given[row - rows] = "yes";
         else if (equals)
             given[row - rows] = equals;
+        else if (row->kind == URL && (i + 1 == n || arguments[i + 1][0] == '-'))
+            given[row - rows] = "";
         else if (i + 1 < n)
             given[row - rows] = arguments[++i];
         else {
@@ -197,6 +216,8 @@ static void config_resolve(struct config *config)
         config->workers = processors < 1 ? 1 : processors > 256 ? 256 : processors;
     if (config->queue == 0)
         config->queue = 2 * config->workers;
+    if (config->healthcheck && !*config->healthcheck)
+        config->healthcheck = config->listen;
 }
 
 bool config_read(struct config *config, int arguments_n, char *const *arguments)
@@ -224,7 +245,7 @@ void config_print(FILE *out, const struct config *config)
     for (size_t i = 0; i < ROWS_N; i++) {
         const void *field = (const char *)config + rows[i].offset;
         char text[32];
-        if (rows[i].kind == ACTION)
+        if (is_action(&rows[i]))
             continue;
         const char *value = rows[i].kind == TEXT || rows[i].kind == LOG
                                 ? *(const char *const *)field
@@ -262,7 +283,7 @@ void config_help(FILE *out)
           out);
     for (size_t i = 0; i < ROWS_N; i++) {
         fprintf(out, "  --%s%s%s", rows[i].name, *rows[i].unit ? " " : "", rows[i].unit);
-        if (*rows[i].fallback)
+        if (rows[i].kind != SWITCH && !is_action(&rows[i]))
             fprintf(out, "  (default %s)", rows[i].fallback);
         fputc('\n', out);
         print_wrapped(out, rows[i].help);

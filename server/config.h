@@ -10,13 +10,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* TEXT, LOG: what was given; the others: a number. ACTION: 1 if asked for. */
+/* TEXT, LOG, URL: what was given (URL: or NULL); the others: a number. SWITCH, ACTION: 1 if asked
+ * for. */
 #define CONFIG_TEXT    const char *
 #define CONFIG_LOG     const char *
 #define CONFIG_COUNT   int64_t
 #define CONFIG_SIZE    int64_t
 #define CONFIG_SECONDS int64_t
+#define CONFIG_SWITCH  int64_t
 #define CONFIG_ACTION  int64_t
+#define CONFIG_URL     const char *
 
 enum {
 #define OPTION(field, name, kind, fallback, min, max, unit, help) CONFIG_ROW_##field,
@@ -33,7 +36,8 @@ struct config {
 };
 
 /* Texts point into `arguments` and the environment. False after saying on stderr which option is
- * wrong, its range and what was given. Zero workers and queue are replaced by what they mean. */
+ * wrong, its range and what was given. Zero workers and queue, and a healthcheck of "", are
+ * replaced by what they mean. */
 bool config_read(struct config *config, int arguments_n, char *const *arguments);
 void config_print(FILE *out, const struct config *config); /* value and origin of each */
 void config_help(FILE *out);                               /* at most 80 columns */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* main.c: options, then the application, then the service until a signal ends it. */
+/* main.c: options, then the application, then the service, confined, until a signal ends it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 #include "config.h"
+#include "healthcheck.h"
 #include "log.h"
+#include "sandbox.h"
 
 #define EXIT_USAGE    2
 #define ELEMENT_BYTES ((size_t)8)
@@ -71,7 +73,8 @@ static int serve(const struct config *config)
     if (service) {
         app->draining = is_draining;
         app->draining_context = service;
-        status = http_run(service);
+        if (config->no_sandbox || sandbox_enter())
+            status = http_run(service);
         http_free(service);
     }
     app_free(app);
@@ -90,6 +93,8 @@ int main(int arguments_n, char **arguments)
         printf("posencd %s\n", API_SERVICE_VERSION);
     else if (config.print_config)
         config_print(stdout, &config);
+    else if (config.healthcheck)
+        return healthcheck(config.healthcheck);
     else {
         log_set_format(log_format_from(config.log_format));
         return serve(&config);

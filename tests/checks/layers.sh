@@ -11,8 +11,10 @@ base||
 json|base include|jansson.h
 http|base|microhttpd.h uv.h linux/tcp.h
 api|http json base include|jansson.h
-main|api http base|
+main|api http base sandbox.h healthcheck.h|
 config|base include|
+sandbox|base|seccomp.h linux/seccomp.h
+healthcheck||
 '
 # ISO C, POSIX and the compiler; everything else must stand in a row above.
 libc='assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign'

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * test_sandbox.c: the daemon is confined unless told not to be, serves from many threads, and can
+ * be ended. That forbidden calls end it is tests/main's; all other tests here run in the sandbox.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+TestSuite(sandbox, .timeout = 120);
+
+#define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A number in /proc/PID/status. */
+static int status_number(pid_t pid, const char *name)
+{
+    char path[40], line[256];
+    int number = -1;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
+            number = (int)strtol(line + strlen(name) + 1, NULL, 10);
+    fclose(file);
+    return number;
+}
+
+/* Starts the daemon with its log in `log`, which is read once it is ready. */
+static void start_logged(struct e2e_daemon *daemon, const char *option, char *log, size_t size)
+{
+    char path[] = "/tmp/posencd-log-XXXXXX";
+    int file = mkstemp(path), keep = dup(STDERR_FILENO);
+
+    cr_assert_geq(file, 0);
+    dup2(file, STDERR_FILENO);
+    e2e_start(daemon, OPTIONS("--log-format", "text", option));
+    dup2(keep, STDERR_FILENO);
+    ssize_t len = pread(file, log, size - 1, 0);
+    log[len > 0 ? len : 0] = '\0';
+    close(file);
+    close(keep);
+    unlink(path);
+}
+
+Test(sandbox, is_on_unless_the_build_is_instrumented)
+{
+    struct e2e_daemon daemon;
+    char log[4096];
+
+    unsetenv("POSENC_NO_SANDBOX");
+    start_logged(&daemon, NULL, log, sizeof log);
+    bool off = strstr(log, "event=sandbox state=off because=\"an instrumented build") != NULL;
+    cr_expect(off || strstr(log, "event=sandbox state=on\n"), "%s", log);
+    cr_expect_eq(status_number(daemon.pid, "Seccomp"), off ? 0 : 2);
+    cr_expect_eq(status_number(daemon.pid, "NoNewPrivs"), off ? 0 : 1);
+    e2e_stop(&daemon);
+}
+
+Test(sandbox, can_be_switched_off)
+{
+    struct e2e_daemon daemon;
+    char log[4096];
+
+    start_logged(&daemon, "--no-sandbox", log, sizeof log);
+    cr_expect_eq(status_number(daemon.pid, "Seccomp"), 0);
+    cr_expect_null(strstr(log, "event=sandbox"), "%s", log);
+    e2e_stop(&daemon);
+    setenv("POSENC_NO_SANDBOX", "1", 1);
+    start_logged(&daemon, NULL, log, sizeof log);
+    cr_expect_eq(status_number(daemon.pid, "Seccomp"), 0);
+    e2e_stop(&daemon);
+}
+
+#define CLIENTS_N 24
+
+static void *ask_for_work(void *daemon)
+{
+    for (int i = 0; i < 3; i++) {
+        struct e2e_answer answer = e2e_request(
+            daemon, "GET", "/v1/table?kind=rope&dim=256&positions=0:4096&dtype=f32", NULL, NULL, 0);
+        cr_expect_eq(answer.status, 200);
+        e2e_answer_free(&answer);
+    }
+    return NULL;
+}
+
+Test(sandbox, holds_all_that_many_threads_need)
+{
+    struct e2e_daemon daemon;
+    pthread_t clients[CLIENTS_N];
+
+    e2e_start(&daemon, OPTIONS("--workers", "16", "--queue", "32", "--deadline", "60"));
+    for (size_t i = 0; i < CLIENTS_N; i++)
+        cr_assert_eq(pthread_create(&clients[i], NULL, ask_for_work, &daemon), 0);
+    for (size_t i = 0; i < CLIENTS_N; i++)
+        pthread_join(clients[i], NULL);
+    e2e_stop(&daemon);
+}
+
+Test(sandbox, lets_a_second_signal_end_the_daemon)
+{
+    const struct timespec while_draining = {0, 100000000};
+    struct e2e_daemon daemon;
+    int status = 0;
+
+    e2e_start(&daemon, NULL);
+    kill(daemon.pid, SIGTERM);
+    nanosleep(&while_draining, NULL);
+    kill(daemon.pid, SIGTERM);
+    waitpid(daemon.pid, &status, 0);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "0x%x", (unsigned)status);
+}
