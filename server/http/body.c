@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exchange.h"
+#include "farewell.h"
 
 #define BODY_ALIGN       64 /* a cache line, the widest vector */
 #define BODY_CHUNK_START ((size_t)64 << 10)
@@ -68,8 +69,27 @@ static void body_give_up(struct http_exchange *exchange)
     exchange->closing = true;
 }
 
+/* The line of the chunk that `data` begins, if it can be seen. A bad one, or one that announces
+ * more than would ever be read, is the end of the connection: 0.9 takes no answer in the middle of
+ * a body.
+ */
+static bool chunk_check(struct http_exchange *exchange, const char *data)
+{
+    struct err *err = &exchange->request.err;
+    size_t room = exchange->service->options.body_max + BODY_DROPPED_MAX;
+
+    if (!exchange->framing.chunked || guard_check_chunk(exchange->body_start, data, room, err))
+        return true;
+    farewell_send(exchange->client->fd, err->item[0].code == ERR_body_too_large
+                                            ? FAREWELL_TOO_LARGE
+                                            : FAREWELL_BAD_CHUNK);
+    return false;
+}
+
 bool body_add(struct http_exchange *exchange, const char *data, size_t len)
 {
+    if (!chunk_check(exchange, data))
+        return false;
     struct request *request = &exchange->request;
     bool kept = request->method == METHOD_POST && exchange->phase == PHASE_BODY;
     size_t limit = body_max(exchange), have = kept ? request->body_len : exchange->dropped;

@@ -30,6 +30,8 @@ struct connection {
     enum err_code refusal; /* why it is one too many; ERR_CODES_N: it is not */
     unsigned requests;     /* done */
     struct pace_watch watch;
+    size_t body_taken;              /* at the last look ... */
+    unsigned stuck_looks;           /* ... and at how many before, with more of it to be had */
     unsigned char peer[PEER_BYTES]; /* its address, of IPv6 the /64; zeros: unknown */
 };
 

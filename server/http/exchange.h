@@ -60,7 +60,8 @@ struct http_exchange {
     enum phase phase;
     enum step step; /* of the last handler step */
     struct framing framing;
-    char *body; /* request.body, while it grows */
+    const char *body_start; /* in libmicrohttpd's buffer: right behind the head */
+    char *body;             /* request.body, while it grows */
     size_t body_capacity, dropped;
     size_t answer_bytes, answer_held; /* held: counted as memory */
     uint64_t deadline_ns;             /* of clock_ns() */

@@ -269,3 +269,36 @@ bool guard_check(const struct head *head, struct framing *framing, struct err *e
            shape_check(head, err) && host_check(head, err) && framing_check(head, framing, err) &&
            content_check(head, err);
 }
+
+/* ---- Chunks -------------------------------------------------------------------------------- */
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+bool guard_check_chunk(const char *start, const char *data, size_t room, struct err *err)
+{
+    size_t before = (uintptr_t)data - (uintptr_t)start, len = 1, size = 0, digits = 0;
+
+    if (MHD_VERSION >= 0x01000000 || before == 0)
+        return true;
+    while (len < before && len <= CHUNK_LINE_MAX && data[-(ptrdiff_t)len - 1] != '\n')
+        len++;
+    const char *line = data - len;
+    if (len > CHUNK_LINE_MAX || len < 2 || line[len - 2] != '\r' ||
+        !is_field_text(line, len - strlen("\r\n")))
+        return err_add(err, ERR_bad_request, NULL, NULL,
+                       "a chunk line is too long, or ends or holds what it must not");
+    for (; hex_value(line[digits]) >= 0; digits++) {
+        if (size > SIZE_MAX >> 4)
+            room = 0;
+        size = size << 4 | (size_t)hex_value(line[digits]);
+    }
+    if (size > room)
+        return err_add(err, ERR_body_too_large, NULL, NULL, "a chunk is larger than any body");
+    return true;
+}

@@ -38,6 +38,9 @@ struct framing {
     size_t length; /* Content-Length; 0 without */
 };
 
+/* Of a chunk line: size, extensions, line end. */
+#define CHUNK_LINE_MAX 256
+
 struct MHD_Connection;
 
 /* Fills the fields and the size of a head whose texts are already set. */
@@ -49,5 +52,11 @@ bool guard_check(const struct head *head, struct framing *framing, struct err *e
 /* Whether the texts of a head lie in the buffer exactly as a head without folded lines, zero bytes,
  * bare line feeds and surplus blanks leaves them. Only libmicrohttpd before 1.0 needs this. */
 bool head_in_place(const struct head *head);
+
+/* Judges the chunk line right before `data`, which libmicrohttpd has taken from a buffer that
+ * begins at `start`; a size beyond `room` bytes is ERR_body_too_large. Without a line there (the
+ * buffer begins with the data) it has been taken before, unseen. Only libmicrohttpd before 1.0
+ * needs this. */
+bool guard_check_chunk(const char *start, const char *data, size_t room, struct err *err);
 
 #endif

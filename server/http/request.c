@@ -292,6 +292,7 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
     struct target target;
 
     head_read(&head, exchange->connection);
+    exchange->body_start = method + head.bytes;
     request->method = method_parse(method);
     exchange->deadline_ns = clock_ns() + exchange->service->options.deadline_ms * UINT64_C(1000000);
     if (!fields_keep(exchange, &head))

@@ -12,8 +12,9 @@
 
 #define RUNS_MAX 64 /* of the library, per head */
 
-#define LINE "GET /a?b=c%20d HTTP/1.1\r\n"
-#define HOST "Host: h\r\n"
+#define LINE    "GET /a?b=c%20d HTTP/1.1\r\n"
+#define HOST    "Host: h\r\n"
+#define CHUNKED "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
 #define ROW(name, good, bytes)                                                                     \
     {                                                                                              \
         name, bytes, sizeof bytes - 1, good                                                        \
@@ -28,8 +29,10 @@ static const struct row {
     ROW("a head of many forms", true,
         LINE HOST "A:b\r\nC: \t d\r\nEmpty:\r\nAccept: */*;q=0.1, a/b\r\n\r\n"),
     ROW("a head before a body", true, "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nx"),
-    ROW("a chunked body", true,
-        "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"),
+    ROW("a chunked body", true, CHUNKED "1\r\nx\r\n01\r\ny\r\n0\r\n\r\n"),
+    ROW("a bare line feed after a chunk size", false, CHUNKED "1\nx\r\n0\r\n\r\n"),
+    ROW("a zero byte in a chunk line", false, CHUNKED "1;a\0b\r\nx\r\n0\r\n\r\n"),
+    ROW("a zero byte in a later chunk line", false, CHUNKED "1\r\nx\r\n1;\0\r\ny\r\n0\r\n\r\n"),
     ROW("a folded line", false, LINE HOST "A: b\r\n c\r\n\r\n"),
     ROW("a folded name", false, LINE HOST "A\r\n B: c\r\n\r\n"),
     ROW("a zero byte in a value", false, LINE HOST "A: b\0c\r\n\r\n"),
@@ -47,6 +50,8 @@ static const struct row {
 
 struct seen {
     char target[64];
+    struct framing framing;
+    const char *body_start;
     bool over, accepted;
 };
 
@@ -59,21 +64,37 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *connectio
     return NULL;
 }
 
-/* The first call for a request; without an answer the library ends the connection. */
+static bool head_check(struct seen *seen, struct MHD_Connection *connection, const char *url,
+                       const char *method, const char *version)
+{
+    struct head head = {.method = method, .version = version, .url = url, .target = seen->target};
+    struct err err = {0};
+
+    head_read(&head, connection);
+    seen->body_start = method + head.bytes;
+    return guard_check(&head, &seen->framing, &err);
+}
+
+/* Called for the head, for each piece of the body, and at the end. MHD_NO ends the connection. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *data_len, void **context)
 {
     struct seen *seen = cls;
-    struct head head = {.method = method, .version = version, .url = url, .target = seen->target};
-    struct framing framing;
     struct err err = {0};
-    (void)data, (void)data_len, (void)context;
 
-    head_read(&head, connection);
-    seen->accepted = guard_check(&head, &framing, &err);
-    seen->over = true;
-    return MHD_NO;
+    if (!*context) {
+        *context = seen;
+        seen->accepted = head_check(seen, connection, url, method, version);
+        seen->over = !seen->accepted;
+    } else if (*data_len > 0) {
+        seen->accepted &=
+            !seen->framing.chunked || guard_check_chunk(seen->body_start, data, SIZE_MAX, &err);
+        *data_len = 0;
+    } else {
+        seen->over = true;
+    }
+    return seen->over ? MHD_NO : MHD_YES;
 }
 
 /* The library warns of what a socketpair does not have. */
@@ -98,7 +119,8 @@ static void row_send(struct MHD_Daemon *daemon, struct seen *seen, const struct 
                                    sizeof nobody) == MHD_YES; /* which owns it, even if not */
     for (size_t runs = 0; sent && !seen->over && runs < RUNS_MAX; runs++) {
         MHD_run(daemon);
-        seen->over |= recv(ends[1], answer, sizeof answer, 0) >= 0;
+        if (!seen->over && recv(ends[1], answer, sizeof answer, 0) >= 0)
+            *seen = (struct seen){.over = true}; /* the library has refused it */
     }
     close(ends[1]);
     MHD_run(daemon);

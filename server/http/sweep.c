@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * sweep.c: see sweep.h. How many bytes have moved, the kernel counts. Connections are shut down,
- * which libmicrohttpd notices and cleans up after; it cannot be told to answer a request that it
- * has not read, so that answer goes straight to the socket, on which nothing else is under way.
+ * which libmicrohttpd notices and cleans up after.
  */
 #include "sweep.h"
 
 #include <sys/socket.h>
 
 #include "exchange.h"
+#include "farewell.h"
 #include "metrics.h"
 #include "traffic.h"
 
 #define SWEEP_MS 250
 
-static const char too_slow[] = "HTTP/1.1 408 Request Timeout\r\n"
-                               "Connection: close\r\n"
-                               "Content-Type: text/plain; charset=utf-8\r\n"
-                               "Content-Length: 33\r\n"
-                               "\r\n"
-                               "the request took too long to come";
+/* Looks at which a body may lie unread: libmicrohttpd 0.9 reads no more when one endless chunk line
+ * has filled its buffer, and says nothing. */
+#define STUCK_LOOKS_MAX 4
 
 static enum pace pace_of(const struct http_exchange *exchange)
 {
@@ -38,12 +35,23 @@ static enum pace pace_of(const struct http_exchange *exchange)
     }
 }
 
-/* Whether the client will send no more of a request that is not complete. */
-static bool client_has_gone(const struct connection *client)
+enum upload { UPLOAD_OPEN, UPLOAD_ENDED, UPLOAD_STUCK };
+
+/* What the socket says of a request that is not complete. */
+static enum upload upload_look(struct connection *client)
 {
+    const struct http_exchange *exchange = client->exchange;
     char byte;
-    return client->exchange && client->exchange->phase <= PHASE_DROP &&
-           recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+
+    if (!exchange || exchange->phase > PHASE_DROP)
+        return UPLOAD_OPEN;
+    ssize_t unread = recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    size_t taken = exchange->request.body_len + exchange->dropped;
+    client->stuck_looks = unread > 0 && taken == client->body_taken ? client->stuck_looks + 1 : 0;
+    client->body_taken = taken;
+    return unread == 0                              ? UPLOAD_ENDED
+           : client->stuck_looks >= STUCK_LOOKS_MAX ? UPLOAD_STUCK
+                                                    : UPLOAD_OPEN;
 }
 
 static bool client_is_slow(struct connection *client, uint64_t now_ns)
@@ -70,10 +78,22 @@ static void client_dismiss(struct connection *client)
 
     metric_add(counters[pace], 1);
     if (pace == PACE_HEAD || pace == PACE_BODY)
-        send(client->fd, too_slow, sizeof too_slow - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        farewell_send(client->fd, FAREWELL_TOO_SLOW);
     if (pace == PACE_ANSWER) /* the kernel need not keep what is not read either */
         setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof drop);
     shutdown(client->fd, SHUT_RDWR);
+}
+
+static void client_look(struct connection *client, uint64_t now_ns)
+{
+    enum upload upload = upload_look(client);
+
+    if (upload == UPLOAD_STUCK)
+        farewell_send(client->fd, FAREWELL_BAD_CHUNK);
+    if (upload != UPLOAD_OPEN)
+        shutdown(client->fd, SHUT_RDWR);
+    else if (client_is_slow(client, now_ns))
+        client_dismiss(client);
 }
 
 static void on_sweep(uv_timer_t *timer)
@@ -81,12 +101,8 @@ static void on_sweep(uv_timer_t *timer)
     struct http_service *service = timer->data;
     uint64_t now_ns = clock_ns();
 
-    for (struct connection *client = service->clients; client; client = client->next) {
-        if (client_has_gone(client))
-            shutdown(client->fd, SHUT_RDWR);
-        else if (client_is_slow(client, now_ns))
-            client_dismiss(client);
-    }
+    for (struct connection *client = service->clients; client; client = client->next)
+        client_look(client, now_ns);
 }
 
 void sweep_add(struct connection *client)

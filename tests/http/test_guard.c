@@ -227,3 +227,63 @@ Test(guard, texts_out_of_place_are_noticed)
         }
     }
 }
+
+/* ---- Chunk lines ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *line;
+    size_t len;
+    const char *verdict; /* slug of the problem, or NULL */
+} chunk_lines[] = {
+#define CHUNK_LINE(line, verdict)                                                                  \
+    {                                                                                              \
+        line, sizeof line - 1, verdict                                                             \
+    }
+    CHUNK_LINE("", NULL), /* taken before */
+    CHUNK_LINE("1\r\n", NULL),
+    CHUNK_LINE("fF\r\n", NULL),
+    CHUNK_LINE("0000000000000000000001\r\n", NULL),
+    CHUNK_LINE("1;a=\"b c\";d\r\n", NULL),
+    CHUNK_LINE("1 ;a\t=b\r\n", NULL),
+    CHUNK_LINE("\r\n1\r\n", NULL),
+    CHUNK_LINE("1\r\nx\r\n1\r\n", NULL),
+    CHUNK_LINE("1\r\n\n\r\n1\r\n", NULL),
+    CHUNK_LINE("3e8\r\n", NULL),
+    CHUNK_LINE("3e9\r\n", "body-too-large"),
+    CHUNK_LINE("7fffffffffffffff\r\n", "body-too-large"),
+    CHUNK_LINE("ffffffffffffffff\r\n", "body-too-large"),
+    CHUNK_LINE("10000000000000001\r\n", "body-too-large"),
+    CHUNK_LINE("1\n", "bad-request"),
+    CHUNK_LINE("\n", "bad-request"),
+    CHUNK_LINE("1\r\nx\r\n1\n", "bad-request"),
+    CHUNK_LINE("1;a\rb\r\n", "bad-request"),
+    CHUNK_LINE("1;a\0b\r\n", "bad-request"),
+    CHUNK_LINE("1;a\x7f\r\n", "bad-request"),
+};
+
+static void expect_chunk(const char *line, size_t len, const char *verdict)
+{
+    struct err err = {0};
+    bool good = guard_check_chunk(line, line + len, 1000, &err);
+
+    if (MHD_VERSION >= 0x01000000)
+        verdict = NULL;
+    cr_expect_eq(good, verdict == NULL, "%s", line);
+    cr_expect_eq(err.n, verdict ? 1 : 0, "%s", line);
+    if (verdict && err.n)
+        cr_expect_str_eq(err_slug(err.item[0].code), verdict, "%s", line);
+}
+
+Test(guard, chunk_lines)
+{
+    char line[2 * CHUNK_LINE_MAX];
+
+    for (size_t i = 0; i < sizeof chunk_lines / sizeof chunk_lines[0]; i++)
+        expect_chunk(chunk_lines[i].line, chunk_lines[i].len, chunk_lines[i].verdict);
+    memset(line, '0', sizeof line);
+    for (size_t len = CHUNK_LINE_MAX - 1; len <= CHUNK_LINE_MAX + 1; len++) {
+        memcpy(line + len - 2, "\r\n", 2);
+        expect_chunk(line, len, len <= CHUNK_LINE_MAX ? NULL : "bad-request");
+        line[len - 2] = line[len - 1] = '0';
+    }
+}
