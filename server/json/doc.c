@@ -75,7 +75,8 @@ static bool load_envelope(struct json_doc *doc, struct walk *walk)
 bool json_doc_read(struct json_doc *doc, const char *body, size_t len, struct arena *arena,
                    struct err *err)
 {
-    struct walk walk = {.scan = {.body = body, .end = body + len, .at = body, .err = err},
+    const char *start = len > 0 ? body : "";
+    struct walk walk = {.scan = {.body = start, .end = start + len, .at = start, .err = err},
                         .arena = arena};
     *doc = (struct json_doc){.root = NULL};
     bool ok = walk_body(&walk) && load_envelope(doc, &walk);
