@@ -142,18 +142,21 @@ size_t pe_apply_work_bytes(const struct pe_plan *plan)
     }
 }
 
+/* Not so without an encoding, nor for a width of 1 whose only channel is in no pair. */
+static bool adds_something(const struct pe_plan *plan)
+{
+    return plan->spec.kind->acts == PE_ADDS && (plan->pairs > 0 || plan->spec.kind->ops->row);
+}
+
 static void apply_slab(const struct pe__slab *slab)
 {
-    switch (slab->job->plan->spec.kind->acts) {
-    case PE_ROTATES:
+    const struct pe_plan *plan = slab->job->plan;
+    if (plan->spec.kind->acts == PE_ROTATES)
         pe__apply_rotate(slab);
-        break;
-    case PE_ADDS:
+    else if (adds_something(plan))
         pe__apply_add(slab);
-        break;
-    default:
+    else
         copy_slab(slab);
-    }
 }
 
 /* Every value of the other dtypes is a double, so that what remains is in place. */
