@@ -155,12 +155,14 @@ unit: $(call programs,$(UNITS)) ## run the unit tests (T=core/test_cis for one)
 e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the daemon
 	@POSENCD=$(abspath $(POSENCD)) tests/run.sh $(call programs,$(E2ES))
 
-check: $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## check the house rules: layers, symbols, headers, tables, style
+check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
 	@tests/checks/layers.sh
 	@tests/checks/style.sh
 	@tests/checks/headers.sh "$(CC)" "$(CXX)" $(foreach l,$(LAYERS) main,"$(l):$(INC_$(l)) $(CPPFLAGS)")
 	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
+	@$(if $(SAN)$(filter-out release,$(MODE)),,tests/checks/hardening.sh $(BUILD)/posencd $(LINK_api))
 	@tests/checks/tables.sh
+	@tests/checks/systemd.sh
 
 # Builds of another kind stand beside the default one, or beside a given BUILD.
 OTHER   := $(if $(filter file,$(origin BUILD)),build/,$(BUILD)-)
