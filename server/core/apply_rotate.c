@@ -5,6 +5,7 @@
  * outermost. The arithmetic is in kernels_rotate.inc.c, cos and sin come from the plan; here
  * doubtful values are recomputed by MPFR.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "apply.h"
@@ -12,13 +13,6 @@
 #include "kernels.h"
 #include "kind.h"
 #include "round.h"
-
-/* Consecutive pairs of a block whose members lie `step` apart, as a kernel takes them. */
-struct run {
-    size_t first, n; /* within the block */
-    size_t step;     /* 1 or 2 */
-    size_t a, b;     /* channels of the first pair */
-};
 
 #define TOKENS_MAX 256 /* tokens in a block, at most */
 
@@ -48,32 +42,28 @@ struct rotation {
     size_t first, n;
     size_t plane; /* doubles from one part of a row to the next */
     size_t parts; /* 2 or, for f64, 4 */
-    size_t runs_n;
-    struct run runs[PE__BLOCK];
+    size_t a, b;  /* channels of the first pair */
+    size_t step;  /* channels from one pair to the next, 1 or 2 */
 };
 
 /* ---- Channels ----------------------------------------------------------------------------- */
 
-static void add_pair(struct rotation *rotation, size_t j, size_t a, size_t b)
+static void pair_channels(const struct rotation *rotation, size_t j, size_t *a, size_t *b)
 {
-    size_t step = b == a + 1 ? 2 : 1;
-    struct run *last = rotation->runs_n ? &rotation->runs[rotation->runs_n - 1] : NULL;
-    if (last && last->step == step && a == last->a + last->n * step &&
-        b == last->b + last->n * step)
-        last->n++;
-    else
-        rotation->runs[rotation->runs_n++] = (struct run){j, 1, step, a, b};
+    const struct pe_spec *spec = &rotation->plan->spec;
+    spec->kind->ops->pair_channels(spec, rotation->first + j, a, b);
 }
 
+/* In both layouts all pairs of a block lie at equal steps: members side by side, or apart. */
 static void map_channels(struct rotation *rotation)
 {
-    rotation->runs_n = 0;
-    for (size_t j = 0; j < rotation->n; j++) {
+    pair_channels(rotation, 0, &rotation->a, &rotation->b);
+    rotation->step = rotation->b == rotation->a + 1 ? 2 : 1;
+    for (size_t j = 1; j < rotation->n; j++) {
         size_t a;
         size_t b;
-        rotation->plan->spec.kind->ops->pair_channels(&rotation->plan->spec, rotation->first + j,
-                                                      &a, &b);
-        add_pair(rotation, j, a, b);
+        pair_channels(rotation, j, &a, &b);
+        assert(a == rotation->a + j * rotation->step && b == rotation->b + j * rotation->step);
     }
 }
 
@@ -91,8 +81,6 @@ static void value_exact(const void *context, size_t j, mpfr_t y)
     const struct rotation *rotation = value->rotation;
     pe__plan_pair_exact(rotation->plan, rotation->slab->positions, value->token,
                         rotation->first + j, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
-    if (value->is_sine && rotation->slab->job->inverse)
-        mpfr_neg(y, y, MPFR_RNDN);
 }
 
 static void round_values(const struct value *value, const double *hi, const double *lo, double eps,
@@ -125,6 +113,8 @@ static void make_narrow(const struct rotation *rotation, size_t token, double ep
     round_values(&value, planes->cos_hi, planes->cos_lo, eps, row->c);
     value.is_sine = true;
     round_values(&value, planes->sin_hi, planes->sin_lo, eps, row->s);
+    if (rotation->slab->job->inverse)
+        negate(row->s, rotation->n);
 }
 
 static void make_wide(const struct rotation *rotation, const struct row *row)
@@ -135,6 +125,10 @@ static void make_wide(const struct rotation *rotation, const struct row *row)
     memcpy(row->s, planes->sin_hi, bytes);
     memcpy(row->s + rotation->plane, planes->cos_lo, bytes);
     memcpy(row->s + 2 * rotation->plane, planes->sin_lo, bytes);
+    if (rotation->slab->job->inverse) {
+        negate(row->s, rotation->n);
+        negate(row->s + 2 * rotation->plane, rotation->n);
+    }
 }
 
 static bool is_at_zero(const struct rotation *rotation, size_t token)
@@ -156,10 +150,6 @@ static void make_values(const struct rotation *rotation, size_t i)
         return;
     double eps = pe__plan_pairs(rotation->plan, &work->walk, rotation->slab->positions, token,
                                 rotation->first, rotation->n, &work->planes);
-    if (rotation->slab->job->inverse) {
-        negate(work->planes.sin_hi, rotation->n);
-        negate(work->planes.sin_lo, rotation->n);
-    }
     struct row row = row_at(rotation, i);
     work->eps[i] = eps;
     if (rotation->to == PE_F64)
@@ -196,9 +186,10 @@ static void member_exact(const void *context, size_t i, mpfr_t y)
     pe__exact_sum(product_exact, context, 2, y);
 }
 
-static void rotate_exactly(const struct rotation *rotation, size_t token, size_t pair,
+static void rotate_exactly(const struct rotation *rotation, size_t token,
                            const struct pe__rotation *job, size_t i)
 {
+    size_t pair = rotation->first + i;
     size_t at = i * job->step;
     double a = ((const double *)job->a)[at];
     double b = ((const double *)job->b)[at];
@@ -208,17 +199,16 @@ static void rotate_exactly(const struct rotation *rotation, size_t token, size_t
     pe__round_exact(PE_F64, member_exact, &second, 0, job->yb, at);
 }
 
-static void rotate_wide(const struct rotation *rotation, size_t token, const struct run *run,
+static void rotate_wide(const struct rotation *rotation, size_t token,
                         const struct pe__rotation *job)
 {
     struct row row = row_at(rotation, token);
-    const double *low = row.s + rotation->plane + run->first;
-    struct pe__cdd_in cs = {row.c + run->first, low, row.s + run->first, low + rotation->plane};
+    const double *low = row.s + rotation->plane;
+    struct pe__cdd_in cs = {row.c, low, row.s, low + rotation->plane};
     uint16_t bad[PE__BLOCK];
     size_t bad_n = rotation->kernels->rotate_f64(job, cs, rotation->work->eps[token], bad);
     for (size_t i = 0; i < bad_n; i++)
-        rotate_exactly(rotation, rotation->token + token, rotation->first + run->first + bad[i],
-                       job, bad[i]);
+        rotate_exactly(rotation, rotation->token + token, job, bad[i]);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -232,36 +222,34 @@ static void copy_rest(const struct rotation *rotation, bool still, const void *x
         pe__row_copy(rotation->slab->job, first, n, x, y);
 }
 
-static void rotate_run(const struct rotation *rotation, size_t token, const struct run *run,
-                       const void *x, void *y)
+static void rotate_pairs(const struct rotation *rotation, size_t token, const void *x, void *y)
 {
     struct pe__rotation job = {
-        .n = run->n,
-        .step = run->step,
-        .a = (const char *)x + run->a * rotation->size,
-        .b = (const char *)x + run->b * rotation->size,
-        .ya = (char *)y + run->a * rotation->size,
-        .yb = (char *)y + run->b * rotation->size,
+        .n = rotation->n,
+        .step = rotation->step,
+        .a = (const char *)x + rotation->a * rotation->size,
+        .b = (const char *)x + rotation->b * rotation->size,
+        .ya = (char *)y + rotation->a * rotation->size,
+        .yb = (char *)y + rotation->b * rotation->size,
     };
     struct row row = row_at(rotation, token);
     if (rotation->to == PE_F64)
-        rotate_wide(rotation, token, run, &job);
+        rotate_wide(rotation, token, &job);
     else
-        rotation->kernels->rotate[rotation->to](&job, row.c + run->first, row.s + run->first);
+        rotation->kernels->rotate[rotation->to](&job, row.c, row.s);
 }
 
 /* The kernels' operations from one dtype to a narrower one. */
-static void rotate_converting(const struct rotation *rotation, size_t token, const struct run *run,
-                              const void *x, void *y)
+static void rotate_converting(const struct rotation *rotation, size_t token, const void *x, void *y)
 {
     struct row row = row_at(rotation, token);
-    for (size_t i = 0; i < run->n; i++) {
-        double c = row.c[run->first + i];
-        double s = row.s[run->first + i];
-        double a = pe_load(rotation->from, x, run->a + i * run->step);
-        double b = pe_load(rotation->from, x, run->b + i * run->step);
-        pe_store(rotation->to, y, run->a + i * run->step, a * c - b * s);
-        pe_store(rotation->to, y, run->b + i * run->step, a * s + b * c);
+    for (size_t i = 0; i < rotation->n; i++) {
+        size_t at_a = rotation->a + i * rotation->step;
+        size_t at_b = rotation->b + i * rotation->step;
+        double a = pe_load(rotation->from, x, at_a);
+        double b = pe_load(rotation->from, x, at_b);
+        pe_store(rotation->to, y, at_a, a * row.c[i] - b * row.s[i]);
+        pe_store(rotation->to, y, at_b, a * row.s[i] + b * row.c[i]);
     }
 }
 
@@ -272,9 +260,10 @@ static void rotate_row(void *context, size_t token, const void *x, void *y)
     copy_rest(rotation, still, x, y);
     if (still)
         return;
-    bool converts = rotation->from != rotation->to;
-    for (size_t r = 0; r < rotation->runs_n; r++)
-        (converts ? rotate_converting : rotate_run)(rotation, token, &rotation->runs[r], x, y);
+    if (rotation->from == rotation->to)
+        rotate_pairs(rotation, token, x, y);
+    else
+        rotate_converting(rotation, token, x, y);
 }
 
 size_t pe__rotate_work_bytes(void)

@@ -12,7 +12,7 @@
 #include "ref/ref_trig.h"
 
 #define PRECISION 500
-#define DIM_MAX   64
+#define DIM_MAX   264
 
 enum split { ONE_AXIS, BLOCKS, ALTERNATE };
 
@@ -33,6 +33,7 @@ static const struct scheme schemes[] = {
     {"rope:dim=64,rotary_dim=36,layout=half,base=500000", 64, 36, true, 5e5, ONE_AXIS, 0, 1},
     {"rope:dim=10,direction=-1,shift=0.75", 10, 10, false, 1e4, ONE_AXIS, 0.75, -1},
     {"rope:dim=12,layout=half,scaling=linear,factor=8", 12, 12, true, 1e4, ONE_AXIS, 0, 0.125},
+    {"rope:dim=264,layout=half", 264, 264, true, 1e4, ONE_AXIS, 0, 1}, /* two blocks of pairs */
     {"rope2d:dim=16", 16, 16, false, 1e4, BLOCKS, 0, 1},
     {"rope2d:dim=20,rotary_dim=16,layout=half,base=100", 20, 16, true, 100, BLOCKS, 0, 1},
     {"rope2d:dim=16,layout=half,axes_split=alternate", 16, 16, true, 1e4, ALTERNATE, 0, 1},
@@ -41,8 +42,9 @@ static const struct scheme schemes[] = {
 #define SCHEMES_N (sizeof schemes / sizeof schemes[0])
 
 /* Tokens at easy and hard places; the second list is the column of two-dimensional schemes. */
-static const double rows[] = {0, 1, 2, 5, -1, 0.5, 1e-3, 131071, 0x1p40, 0x1p53, -0x1.8p-30, 0};
-static const double columns[] = {0, 0, 1, 3, 2, -7, 0.25, 4096, 0x1p30, -1, 0x1p-20, 9};
+static const double rows[] = {0,      1,      2,      5,          -1, 0.5,   1e-3,
+                              131071, 0x1p40, 0x1p53, -0x1.8p-30, 0,  1e-200};
+static const double columns[] = {0, 0, 1, 3, 2, -7, 0.25, 4096, 0x1p30, -1, 0x1p-20, 9, -1e-40};
 #define TOKENS_N (sizeof rows / sizeof rows[0])
 
 static struct pe_positions places(void)
@@ -58,6 +60,7 @@ static void pair_channels(const struct scheme *scheme, size_t pair, size_t *a, s
     *b = scheme->half ? pair + scheme->rotary / 2 : 2 * pair + 1;
 }
 
+/* Of the scheme's own rotation; the inverse has -s. */
 static void pair_cos_sin(const struct scheme *scheme, size_t token, size_t pair, mpfr_t c, mpfr_t s)
 {
     size_t pairs_n = scheme->rotary / 2;
@@ -117,7 +120,8 @@ static void rotate_pair(enum pe_dtype dtype, mpfr_srcptr c, mpfr_srcptr s, const
     pe_store(dtype, y, b, second[0] + second[1]);
 }
 
-static void reference_rows(const struct scheme *scheme, enum pe_dtype dtype, const void *x, void *y)
+static void reference_rows(const struct scheme *scheme, enum pe_dtype dtype, bool inverse,
+                           const void *x, void *y)
 {
     size_t row_bytes = scheme->dim * pe_dtype_size(dtype);
     memcpy(y, x, TOKENS_N * row_bytes);
@@ -131,6 +135,8 @@ static void reference_rows(const struct scheme *scheme, enum pe_dtype dtype, con
             size_t b;
             pair_channels(scheme, pair, &a, &b);
             pair_cos_sin(scheme, token, pair, c, s);
+            if (inverse)
+                mpfr_neg(s, s, MPFR_RNDN);
             if (!mpfr_zero_p(s))
                 rotate_pair(dtype, c, s, (const char *)x + token * row_bytes,
                             (char *)y + token * row_bytes, a, b);
@@ -138,21 +144,29 @@ static void reference_rows(const struct scheme *scheme, enum pe_dtype dtype, con
     mpfr_clears(c, s, (mpfr_ptr)NULL);
 }
 
-static void expect_reference(const struct scheme *scheme, enum pe_dtype dtype, const void *x,
-                             const char *what)
+static void expect_direction(const struct scheme *scheme, enum pe_dtype dtype, bool inverse,
+                             const void *x, const char *what)
 {
     double expected[TOKENS_N * DIM_MAX];
     double got[TOKENS_N * DIM_MAX];
     struct pe_positions positions = places();
-    reference_rows(scheme, dtype, x, expected);
-    apply_rows(scheme->spec, &positions, false, scheme->dim, dtype, x, dtype, got);
+    reference_rows(scheme, dtype, inverse, x, expected);
+    apply_rows(scheme->spec, &positions, inverse, scheme->dim, dtype, x, dtype, got);
     for (size_t i = 0; i < TOKENS_N * scheme->dim; i++) {
         double value = pe_load(dtype, got, i);
         double wanted = pe_load(dtype, expected, i);
         cr_expect(value == wanted || (isnan(value) && isnan(wanted)),
-                  "%s, %s, %s: token %zu, channel %zu: %a, not %a", scheme->spec,
-                  pe_dtype_name(dtype), what, i / scheme->dim, i % scheme->dim, value, wanted);
+                  "%s, %s, %s%s: token %zu, channel %zu: %a, not %a", scheme->spec,
+                  pe_dtype_name(dtype), what, inverse ? ", inverse" : "", i / scheme->dim,
+                  i % scheme->dim, value, wanted);
     }
+}
+
+static void expect_reference(const struct scheme *scheme, enum pe_dtype dtype, const void *x,
+                             const char *what)
+{
+    expect_direction(scheme, dtype, false, x, what);
+    expect_direction(scheme, dtype, true, x, what);
 }
 
 /* ---- Against the definition --------------------------------------------------------------- */
