@@ -5,7 +5,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,4 +97,22 @@ int listen_open(const char *text, char *url, size_t url_size)
     }
     url_print(&address, url, url_size);
     return fd;
+}
+
+void listen_refuse(int fd)
+{
+    struct sock_filter take_nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    const struct sock_fprog filter = {.len = 1, .filter = take_nothing};
+
+    /* Where it fails, a few may be reset that could not be accepted in time. */
+    setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
+unsigned listen_waiting(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+
+    /* Of a listening socket this field is the length of its queue. */
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_unacked : 0;
 }

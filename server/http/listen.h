@@ -10,4 +10,9 @@
  * stderr what failed. */
 int listen_open(const char *text, char *url, size_t url_size);
 
+/* From now on lets no connection begin; those that wait to be accepted stay. */
+void listen_refuse(int fd);
+/* How many wait; 0 where the kernel does not say. */
+unsigned listen_waiting(int fd);
+
 #endif

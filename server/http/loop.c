@@ -33,12 +33,16 @@
 #define IDLE_TURNS_MAX 1000u
 /* Descriptors besides those of connections: files of the loop, lingering sockets, spare. */
 #define OTHER_DESCRIPTORS (64u + LINGER_SOCKETS_MAX)
-/* Drain: how long connections are still accepted, so that clients and balancers can turn away; how
- * long requests may then take; how long jobs get to notice that their time is over. */
+/* Drain: how long connections are still accepted, so that clients and balancers can turn away;
+ * until when those just accepted may send their first request; how long requests may then take; how
+ * long jobs get to notice that their time is over. */
 #define DRAIN_ACCEPT_MS 400u
+#define DRAIN_FIRST_MS  1000u
 #define DRAIN_GRACE_MS  8000u
 #define DRAIN_HURRY_MS  1000u
 #define DRAIN_TICK_MS   20u
+/* Turns of libmicrohttpd to accept what waits; each takes several. */
+#define ACCEPT_TURNS_MAX 1000u
 
 /* ---- Driving libmicrohttpd ----------------------------------------------------------------- */
 
@@ -134,10 +138,13 @@ static uint64_t drain_ms(const struct http_service *service)
     return (clock_ns() - service->drain_ns) / 1000000;
 }
 
+/* Closing the socket would reset connections that wait to be accepted, so they are taken first. */
 static void stop_accepting(struct http_service *service)
 {
+    listen_refuse(service->listen_fd);
+    for (size_t i = 0; i < ACCEPT_TURNS_MAX && listen_waiting(service->listen_fd) > 0; i++)
+        MHD_run(service->daemon);
     MHD_socket socket = MHD_quiesce_daemon(service->daemon);
-
     assert(socket == service->listen_fd);
     close(service->listen_fd);
     service->listen_fd = -1;
@@ -155,6 +162,20 @@ static void give_up(struct http_service *service)
     _exit(EXIT_FAILURE);
 }
 
+/* Whether a client has connected but not yet said what it wants. */
+static bool has_newcomers(const struct http_service *service)
+{
+    for (const struct connection *client = service->clients; client; client = client->next)
+        if (client->requests == 0)
+            return true;
+    return false;
+}
+
+static bool is_drained(const struct http_service *service, uint64_t ms)
+{
+    return service->exchanges == 0 && (ms >= DRAIN_FIRST_MS || !has_newcomers(service));
+}
+
 static void on_drain(uv_timer_t *timer)
 {
     struct http_service *service = timer->data;
@@ -163,7 +184,7 @@ static void on_drain(uv_timer_t *timer)
     if (service->listen_fd >= 0) {
         if (ms >= DRAIN_ACCEPT_MS)
             stop_accepting(service);
-    } else if (service->exchanges == 0 || (ms >= DRAIN_GRACE_MS && service->pool.jobs == 0)) {
+    } else if (is_drained(service, ms) || (ms >= DRAIN_GRACE_MS && service->pool.jobs == 0)) {
         uv_stop(&service->loop);
     } else if (ms >= DRAIN_GRACE_MS + DRAIN_HURRY_MS) {
         give_up(service);
