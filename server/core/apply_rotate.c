@@ -69,6 +69,7 @@ static void map_channels(struct rotation *rotation)
 
 /* ---- Cos and sin -------------------------------------------------------------------------- */
 
+/* One of a token's cosines or sines, for MPFR. */
 struct value {
     const struct rotation *rotation;
     size_t token;
