@@ -218,7 +218,7 @@ bool pe_positions_parse(const char *text, const char *param, double *out, size_t
                         struct pe_faults *faults)
 {
     struct pe__span rest = pe__span_of(text), piece;
-    struct run run;
+    struct run run = {.form = SINGLE};
     bool ok = true;
     double total = 0;
     *n = 0;
