@@ -54,7 +54,7 @@ static struct connection *connection_new(struct http_service *service,
         return NULL; /* without it requests are cut off */
     client->service = service;
     client->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    client->watch.since_ns = clock_ns();
+    pace_begin(&client->watch, PACE_IDLE, 0, 0, clock_ns());
     peer_read(client->peer, address ? address->client_addr : NULL);
     sweep_add(client);
     client->refusal = refusal_of(client);
