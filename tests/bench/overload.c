@@ -13,7 +13,8 @@
 
 #include "../wire.h"
 
-#define JOB                  "GET /v1/table.csv?kind=rope&dim=64&positions=0:3000 HTTP/1.1\r\nHost: h\r\n\r\n"
+#define JOB_TARGET           "/v1/table.csv?kind=rope&dim=64&positions=0:3000"
+#define JOB                  "GET " JOB_TARGET " HTTP/1.1\r\nHost: h\r\n\r\n"
 #define ALIVE                "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n"
 #define CONNECTIONS_MAX      900
 #define SAMPLES_MAX          1000000
