@@ -46,16 +46,17 @@ static enum err_code refusal_of(const struct connection *client)
 static struct connection *connection_new(struct http_service *service,
                                          struct MHD_Connection *connection)
 {
-    const union MHD_ConnectionInfo *address =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     struct connection *client = calloc(1, sizeof *client);
 
     if (!client)
         return NULL; /* without it requests are cut off */
     client->service = service;
+    /* One after the other: libmicrohttpd 1.0 puts both answers in the same place. */
     client->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    pace_begin(&client->watch, PACE_IDLE, 0, 0, clock_ns());
+    const union MHD_ConnectionInfo *address =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     peer_read(client->peer, address ? address->client_addr : NULL);
+    pace_begin(&client->watch, PACE_IDLE, 0, 0, clock_ns());
     sweep_add(client);
     client->refusal = refusal_of(client);
     if (client->refusal != ERR_CODES_N) {
