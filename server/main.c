@@ -63,6 +63,8 @@ static int serve(const struct config *config)
 {
     const struct app_options app_options = app_options_from(config);
     const struct http_options http_options = http_options_from(config);
+    if (!config->no_sandbox && !sandbox_prepare())
+        return EXIT_FAILURE;
     struct app *app = app_new(&app_options);
     if (!app)
         return EXIT_FAILURE;

@@ -94,7 +94,7 @@ static const struct {
 _Static_assert(ALLOWED_N + 1 <= CALLS_MAX, "the list stays short");
 
 /* Zero or a negative errno, as libseccomp has it. */
-static int filter_fill(scmp_filter_ctx filter)
+static int filter_calls(scmp_filter_ctx filter)
 {
     int status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
@@ -110,14 +110,22 @@ static int filter_fill(scmp_filter_ctx filter)
     return status;
 }
 
-static int filter_load(void)
+/* A ring takes orders past any filter. libuv 1.45 and later make one when a loop begins, and do
+ * without where there are none. */
+static int filter_rings(scmp_filter_ctx filter)
 {
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0,
+                                  NULL);
+}
+
+static int filter_load(uint32_t otherwise, int (*fill)(scmp_filter_ctx filter))
+{
+    scmp_filter_ctx filter = seccomp_init(otherwise);
 
     if (!filter)
         return -ENOMEM;
     seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1); /* errors are the kernel's */
-    int status = filter_fill(filter);
+    int status = fill(filter);
     if (status == 0)
         status = seccomp_load(filter);
     seccomp_release(filter);
@@ -135,37 +143,46 @@ static int filters_missing(void)
     return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0 ? 0 : errno;
 }
 
-static void log_state(const char *state, const char *because)
+/* Why there is to be no sandbox, or NULL. */
+static const char *reason_without(void)
 {
-    struct log_line line;
+    if (SANDBOX_INSTRUMENTED)
+        return "an instrumented build needs more system calls";
+    int error = filters_missing();
+    return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP
+               ? "this kernel has no seccomp filters"
+               : NULL;
+}
 
-    log_begin(&line, "sandbox");
-    log_str(&line, "state", state);
-    if (because)
-        log_str(&line, "because", because);
-    log_end(&line);
+static bool filter_enter(uint32_t otherwise, int (*fill)(scmp_filter_ctx filter))
+{
+    int error = filters_missing();
+
+    if (error == 0)
+        error = -filter_load(otherwise, fill);
+    if (error != 0)
+        fprintf(stderr, "posencd: cannot enter the sandbox: %s; --no-sandbox goes without it\n",
+                strerror(error));
+    return error == 0;
+}
+
+bool sandbox_prepare(void)
+{
+    return reason_without() || filter_enter(SCMP_ACT_ALLOW, filter_rings);
 }
 
 bool sandbox_enter(void)
 {
-    if (SANDBOX_INSTRUMENTED) {
-        log_state("off", "an instrumented build needs more system calls");
-        return true;
-    }
-    int error = filters_missing();
-    if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {
-        log_state("off", "this kernel has no seccomp filters");
-        return true;
-    }
-    if (error == 0) {
-        tzset(); /* reads a file the first time; the log's gmtime_r would do it later */
-        error = -filter_load();
-    }
-    if (error != 0) {
-        fprintf(stderr, "posencd: cannot enter the sandbox: %s; --no-sandbox goes without it\n",
-                strerror(error));
+    const char *reason = reason_without();
+    struct log_line line;
+
+    tzset(); /* reads a file the first time; the log's gmtime_r would do it later */
+    if (!reason && !filter_enter(SCMP_ACT_KILL_PROCESS, filter_calls))
         return false;
-    }
-    log_state("on", NULL);
+    log_begin(&line, "sandbox");
+    log_str(&line, "state", reason ? "off" : "on");
+    if (reason)
+        log_str(&line, "because", reason);
+    log_end(&line);
     return true;
 }

@@ -21,9 +21,13 @@
 #define SANDBOX_INSTRUMENTED false
 #endif
 
-/* For all threads, now and later, and for ever; any other call ends the process with SIGSYS. Call
- * it before reading the first byte of a client. False after saying on stderr why it cannot be had.
- * A kernel without such filters, and an instrumented build only get a line in the log. */
+/* Both return false after saying on stderr why the sandbox cannot be had. On a kernel without such
+ * filters and in an instrumented build they do nothing, and sandbox_enter says so in the log. */
+
+/* Before anything is opened: what is opened must not be a way around the sandbox. */
+bool sandbox_prepare(void);
+/* Before the first byte of a client is read. For all threads, now and later, and for ever; any
+ * other call ends the process with SIGSYS. */
 bool sandbox_enter(void);
 
 #endif

@@ -4,6 +4,7 @@
  * be ended. That forbidden calls end it is tests/main's; all other tests here run in the sandbox.
  */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +36,25 @@ static int status_number(pid_t pid, const char *name)
     return number;
 }
 
+/* Whether a descriptor of the process is of this kind, such as "io_uring". */
+static bool has_descriptor(pid_t pid, const char *kind)
+{
+    char path[320], target[256];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *folder = opendir(path);
+    cr_assert_not_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, entry->d_name);
+        ssize_t len = readlink(path, target, sizeof target - 1);
+        target[len > 0 ? len : 0] = '\0';
+        found = found || strstr(target, kind);
+    }
+    closedir(folder);
+    return found;
+}
+
 /* Starts the daemon with its log in `log`, which is read once it is ready. */
 static void start_logged(struct e2e_daemon *daemon, const char *option, char *log, size_t size)
 {
@@ -63,6 +83,8 @@ Test(sandbox, is_on_unless_the_build_is_instrumented)
     cr_expect(off || strstr(log, "event=sandbox state=on\n"), "%s", log);
     cr_expect_eq(status_number(daemon.pid, "Seccomp"), off ? 0 : 2);
     cr_expect_eq(status_number(daemon.pid, "NoNewPrivs"), off ? 0 : 1);
+    cr_expect(has_descriptor(daemon.pid, "eventpoll"));
+    cr_expect(off || !has_descriptor(daemon.pid, "io_uring"));
     e2e_stop(&daemon);
 }
 

@@ -197,6 +197,30 @@ Test(sandbox, what_serving_does_not_need_ends_the_process)
     }
 }
 
+/* What io_uring_setup fails with. */
+static int ring_error(void)
+{
+    char params[512] = "";
+
+    return syscall(SYS_io_uring_setup, 1, params) >= 0 ? 0 : errno;
+}
+
+static int prepare_and_make_ring(void)
+{
+    return !sandbox_prepare() || ring_error() != ENOSYS;
+}
+
+static int nothing(void)
+{
+    return 0;
+}
+
+Test(sandbox, nothing_opened_before_leads_around_it)
+{
+    skip_without_sandbox();
+    cr_expect_eq(child(prepare_and_make_ring, nothing), 0);
+}
+
 /* ---- Threads ------------------------------------------------------------------------------- */
 
 static int go[2]; /* a thread reads its order from here */
@@ -339,11 +363,6 @@ Test(sandbox, what_serving_needs_works)
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------- */
-
-static int nothing(void)
-{
-    return 0;
-}
 
 /* A kernel that answers requests for filters with an error: one more filter makes it. */
 static int kernel_with(int prctl_error, int seccomp_error)
