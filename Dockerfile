@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# The daemon on Debian 13, whose libmicrohttpd 1.0 parses requests more strictly than Debian 12's.
+# The daemon on Debian 13, whose libmicrohttpd 1.0 parses requests more strictly than Debian 12's;
+# in the image there is nothing else but the libraries it needs.
 FROM debian:trixie-slim AS build
 WORKDIR /src
 COPY deploy/deps.sh deploy/
 RUN apt-get update -qq && apt-get install -qq -y --no-install-recommends make && deploy/deps.sh build
 COPY . .
-RUN make --silent all install DESTDIR=/out PREFIX=/usr
+ARG REVISION=unknown
+RUN make --silent all install DESTDIR=/out PREFIX=/usr REVISION=$REVISION \
+    && deploy/image-root.sh /out/usr/bin/posencd /image \
+    && install -D -m 644 LICENSE /image/usr/share/doc/posencd/LICENSE
 
-FROM debian:trixie-slim
-RUN apt-get update -qq \
-    && apt-get install -qq -y --no-install-recommends libmicrohttpd12t64 libuv1t64 libjansson4 libmpfr6 \
-    && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --no-create-home --shell /usr/sbin/nologin --uid 10001 posencd
-COPY --from=build /out/usr/bin/posencd /usr/bin/posencd
-COPY LICENSE /usr/share/doc/posencd/LICENSE
+FROM scratch
+COPY --from=build /image /
+ARG REVISION=unknown
+ARG VERSION=unknown
+LABEL org.opencontainers.image.title="posencd" \
+      org.opencontainers.image.description="Exact positional encodings of transformers over HTTP" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
 USER 10001:10001
+ENV POSENC_LISTEN=0.0.0.0:8080
 EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 \
+    CMD ["/usr/bin/posencd", "--healthcheck"]
 ENTRYPOINT ["/usr/bin/posencd"]
-CMD ["--listen", "0.0.0.0:8080"]

@@ -214,7 +214,7 @@ coverage: ## lines and branches that the tests reach: a table, and build/gcc-cov
 
 # ---- Lint, format -------------------------------------------------------------------------------
 HEADERS  := $(wildcard include/*.h server/*/*.h server/*/*/*.h server/*.def server/*/*.def tests/*/*.h tests/*.h)
-FORMATTED:= $(shell find include server tests -name '*.[ch]' -o -name '*.cpp')
+FORMATTED:= $(shell find include server $(wildcard tests) -name '*.[ch]' -o -name '*.cpp')
 # The tests proper are left to the compilers: clang-tidy takes minutes for Criterion's macros.
 LINTED   := $(filter-out %.inc.c $(wildcard tests/*/test_*.c),$(filter server/%.c tests/%.c,$(FORMATTED)))
 layer_of  = $(basename $(word 2,$(subst /, ,$(1))))
@@ -249,7 +249,8 @@ install: all ## install daemon, library, header and pkg-config file (DESTDIR, PR
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' deploy/posenc.pc.in >$(AT)/lib/pkgconfig/posenc.pc
 
 docker: ## build the container image posencd:VERSION
-	docker build -t posencd:$(VERSION) .
+	docker build -t posencd:$(VERSION) --build-arg VERSION=$(VERSION) \
+	    --build-arg REVISION=$(shell git rev-parse --short=12 HEAD 2>/dev/null) .
 
 clean: ## remove everything built
 	rm -rf build
