@@ -33,11 +33,11 @@
 #define IDLE_TURNS_MAX 1000u
 /* Descriptors besides those of connections: files of the loop, lingering sockets, spare. */
 #define OTHER_DESCRIPTORS (64u + LINGER_SOCKETS_MAX)
-/* Drain: how long connections are still accepted, so that clients and balancers can turn away;
- * until when those just accepted may send their first request; how long requests may then take; how
- * long jobs get to notice that their time is over. */
+/* Drain: how long connections are still accepted, so that clients and balancers can turn away; when
+ * silent connections are given up; how long requests may take; how long jobs then get to notice
+ * that their time is over. */
 #define DRAIN_ACCEPT_MS 400u
-#define DRAIN_FIRST_MS  1000u
+#define DRAIN_SILENT_MS 1000u
 #define DRAIN_GRACE_MS  8000u
 #define DRAIN_HURRY_MS  1000u
 #define DRAIN_TICK_MS   20u
@@ -162,18 +162,11 @@ static void give_up(struct http_service *service)
     _exit(EXIT_FAILURE);
 }
 
-/* Whether a client has connected but not yet said what it wants. */
-static bool has_newcomers(const struct http_service *service)
-{
-    for (const struct connection *client = service->clients; client; client = client->next)
-        if (client->requests == 0)
-            return true;
-    return false;
-}
-
+/* A connection without a request may be about to bring one: it is new, or its last answer went out
+ * before draining began and did not say that it was the last. */
 static bool is_drained(const struct http_service *service, uint64_t ms)
 {
-    return service->exchanges == 0 && (ms >= DRAIN_FIRST_MS || !has_newcomers(service));
+    return service->exchanges == 0 && (service->connections == 0 || ms >= DRAIN_SILENT_MS);
 }
 
 static void on_drain(uv_timer_t *timer)
