@@ -9,8 +9,8 @@ rules='
 core|include|mpfr.h gmp.h immintrin.h
 base||
 json|base include|jansson.h
-http|base|microhttpd.h uv.h linux/filter.h linux/tcp.h
-api|http json base include|jansson.h
+http|base|microhttpd.h uv.h linux/tcp.h
+api|http json base include|jansson.h gmp.h
 main|api http base sandbox.h healthcheck.h|
 config|base include|
 sandbox|base|seccomp.h linux/seccomp.h
