@@ -52,17 +52,20 @@ static bool explain(const struct walk *walk, const json_error_t *error)
                      len < 60 ? len : 60, name, len < 60 ? "" : "...");
 }
 
+/* A document that has been refused memory is not taken, even if jansson has made it: its lexer
+ * loses the bytes of a token for which its buffer cannot grow. */
 static bool load_envelope(struct json_doc *doc, struct walk *walk)
 {
     json_error_t error;
     fence_begin(JSON_MEMORY_MAX);
-    doc->root = json_loadb(walk->envelope.data, walk->envelope.len,
-                           JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *root = json_loadb(walk->envelope.data, walk->envelope.len,
+                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     enum fence_result fence = fence_end();
-    if (doc->root)
-        return true;
-    if (fence == FENCE_HELD)
-        return explain(walk, &error);
+    if (fence == FENCE_HELD) {
+        doc->root = root;
+        return root || explain(walk, &error);
+    }
+    json_decref(root);
     if (fence == FENCE_NO_MEMORY)
         return err_add(walk->scan.err, ERR_overloaded, NULL, NULL,
                        "there is no memory for the body's values");

@@ -98,7 +98,7 @@ bool lift_end(struct walk *walk)
     buf_append(&walk->envelope, walk->copied, (size_t)(array->text - walk->copied));
     buf_puts(&walk->envelope, "null");
     walk->copied = walk->scan.at;
-    return !walk->envelope.failed || walk_no_memory(walk);
+    return walk_envelope_holds(walk);
 }
 
 /* ---- Its rows and elements ------------------------------------------------------------------ */

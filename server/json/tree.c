@@ -65,7 +65,9 @@ struct tree *tree_array(struct tree *parent, const char *key)
 void tree_string(struct tree *parent, const char *key, const char *string)
 {
     struct tree *node = append(parent, key, TREE_STRING);
-    if (node)
+    if (node && !string)
+        *node->failed = true;
+    else if (node)
         node->as.string = string;
 }
 

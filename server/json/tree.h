@@ -62,7 +62,8 @@ bool tree_ok(const struct tree *root); /* false: some node is missing for want o
 /* The member of an object with this key, or NULL. */
 struct tree *tree_member(const struct tree *object, const char *key);
 
-/* Each appends to `parent`; key is NULL when the parent is an array. Strings are not copied. */
+/* Each appends to `parent`; key is NULL when the parent is an array. Strings are not copied;
+ * NULL for one stands for want of memory. */
 struct tree *tree_object(struct tree *parent, const char *key);
 struct tree *tree_array(struct tree *parent, const char *key);
 void tree_string(struct tree *parent, const char *key, const char *string);

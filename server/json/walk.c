@@ -82,6 +82,12 @@ bool walk_no_memory(struct walk *walk)
                    walk->arena->bytes_max);
 }
 
+bool walk_envelope_holds(struct walk *walk)
+{
+    return !walk->envelope.failed || err_add(walk->scan.err, ERR_overloaded, NULL, NULL,
+                                             "there is no memory for the body's values");
+}
+
 /* What jansson will get must stay small, however large the arrays are. */
 static bool check_envelope(struct walk *walk)
 {
@@ -290,5 +296,5 @@ bool walk_body(struct walk *walk)
         if (!steps[state](walk, &state))
             return false;
     buf_append(&walk->envelope, walk->copied, (size_t)(walk->scan.end - walk->copied));
-    return !walk->envelope.failed || walk_no_memory(walk);
+    return walk_envelope_holds(walk);
 }

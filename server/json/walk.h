@@ -75,5 +75,7 @@ void lift_numbers(struct walk *walk);
 const char *walk_pointer(const struct walk *walk, size_t depth);
 /* Adds limit-exceeded for want of memory; returns false. */
 bool walk_no_memory(struct walk *walk);
+/* Whether the envelope is complete; the error says that the system has no memory. */
+bool walk_envelope_holds(struct walk *walk);
 
 #endif
