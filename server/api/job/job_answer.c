@@ -7,6 +7,8 @@
 
 #include "job.h"
 
+#define LINK_QUERY_MAX 8000 /* longer than the URL that one may send */
+
 /* A PE_ENUM value as text in the arena. */
 static const char *choice_text(struct arena *arena, const struct pe_param *row, double index)
 {
@@ -24,7 +26,7 @@ static void tree_text(struct tree *parent, const char *key, const char *text)
                 pe_positions_parse(text, key, NULL, 0, &n, &faults);
     double *at = list ? arena_alloc(parent->arena, n * sizeof *at) : NULL;
     if (!at) {
-        tree_string(parent, key, text);
+        tree_string(parent, key, list ? NULL : text); /* NULL: no memory */
         return;
     }
     pe_positions_parse(text, key, at, n, &n, &faults);
@@ -84,8 +86,8 @@ void job_spec_tree(struct tree *parent, const char *key, const struct pe_spec *s
     tree_string(object, "kind", spec->kind->name);
     if (object)
         tree_params(object, &spec->params);
-    if (spec->table)
-        tree_string(object, "table", arena_printf(parent->arena, "sha256:%s", spec->table_digest));
+    if (object && spec->table)
+        tree_string(object, "table", arena_printf(object->arena, "sha256:%s", spec->table_digest));
 }
 
 /* ---- Links --------------------------------------------------------------------------------- */
@@ -109,7 +111,8 @@ static bool is_default(const struct pe_param *row, const struct pe_value *value,
     return !value->given || (row->fallback && strcmp(row->fallback, text) == 0);
 }
 
-/* The canonical query: the spec, then the keys that differ from their defaults, in row order. */
+/* The canonical query: the spec, then the keys that differ from their defaults, in row order. NULL
+ * without memory; one that is too long may be cut. */
 static const char *canonical_query(struct job *job)
 {
     struct buf out;
@@ -129,7 +132,9 @@ static const char *canonical_query(struct job *job)
         if (!is_default(row, value, text))
             api_query_append(&out, row->name, text);
     }
-    const char *query = arena_strndup(&job->request->arena, out.data ? out.data : "", out.len);
+    bool complete = !out.failed || out.len > LINK_QUERY_MAX;
+    const char *query =
+        complete ? arena_strndup(&job->request->arena, out.data ? out.data : "", out.len) : NULL;
     buf_release(&out);
     return query;
 }
@@ -137,10 +142,14 @@ static const char *canonical_query(struct job *job)
 static void links(struct job *job)
 {
     const char *query = canonical_query(job);
-    if (!query || strlen(query) > 8000) /* longer than the URL that one may send */
+    if (query && strlen(query) > LINK_QUERY_MAX)
         return;
     struct arena *arena = &job->request->arena;
     struct tree *object = tree_object(job->answer.root, "links");
+    if (!query) {
+        tree_string(object, "self", NULL); /* the answer fails for want of memory */
+        return;
+    }
     tree_string(object, "self", arena_printf(arena, "%s%s", job->request->path, query));
     for (enum format f = FORMAT_JSON + 1; f < FORMATS_N; f++)
         if (job->endpoint->formats & (1u << f))
