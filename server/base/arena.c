@@ -79,6 +79,7 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
         return NULL;
     struct arena_chunk *chunk = aligned_alloc(LINE, round_up(sizeof *chunk + room, LINE));
     if (!chunk) {
+        arena->over_budget = true;
         if (arena->budget)
             budget_give(arena->budget, room);
         return NULL;

@@ -22,7 +22,7 @@ struct arena {
     size_t bytes;          /* taken from the system so far, without the heads of chunks */
     struct budget *budget; /* shared with others, or NULL */
     size_t unasked;        /* taken of it without asking; 0 again gives room for a last word */
-    bool over_budget;      /* an allocation failed because others hold the memory */
+    bool over_budget;      /* an allocation failed because others hold the memory, or all */
 };
 
 /* No budget; set it before the first allocation. */

@@ -56,8 +56,8 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
 
     if (exchange->step == STEP_FAILED && err->n == 0)
         err_add(err, ERR_internal, NULL, NULL, "the handler failed without saying why");
-    if (err->n > 0 && request->arena.over_budget) {
-        request->arena.unasked = 0; /* for the problem document */
+    if (request->arena.over_budget) { /* something may be missing, whatever came of it */
+        request->arena.unasked = 0;   /* for the problem document */
         err->n = 0;
         err->retry_after_s = 1;
         err_add(err, ERR_overloaded, NULL, "try again later",
