@@ -284,7 +284,7 @@ bool guard_check_chunk(const char *start, const char *data, size_t room, struct 
 {
     size_t before = (uintptr_t)data - (uintptr_t)start, len = 1, size = 0, digits = 0;
 
-    if (MHD_VERSION >= 0x01000000 || before == 0)
+    if (before == 0)
         return true;
     while (len < before && len <= CHUNK_LINE_MAX && data[-(ptrdiff_t)len - 1] != '\n')
         len++;

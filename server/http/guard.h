@@ -55,8 +55,7 @@ bool head_in_place(const struct head *head);
 
 /* Judges the chunk line right before `data`, which libmicrohttpd has taken from a buffer that
  * begins at `start`; a size beyond `room` bytes is ERR_body_too_large. Without a line there (the
- * buffer begins with the data) it has been taken before, unseen. Only libmicrohttpd before 1.0
- * needs this. */
+ * buffer begins with the data) it has been taken before, unseen. */
 bool guard_check_chunk(const char *start, const char *data, size_t room, struct err *err);
 
 #endif

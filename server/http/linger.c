@@ -4,99 +4,64 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct linger_socket {
-    uv_poll_t poll;
-    uv_timer_t timer;
-    struct linger_list *list;
-    struct linger_socket *next, **link; /* link: what points here */
-    size_t left;                        /* bytes still to be read */
-    int fd, handles;
-    bool over;
-};
+#define TICK_MS   10
+#define READ      ((size_t)64 << 10)
+#define READS_MAX 8 /* of one socket in one tick, so that the loop goes on */
 
-static void on_closed(uv_handle_t *handle)
+/* Reads what has come; whether there may be more, and there is time for it. */
+static bool socket_drain(struct linger_socket *socket, uint64_t now_ms)
 {
-    struct linger_socket *linger = handle->data;
+    char waste[READ];
 
-    if (--linger->handles > 0)
-        return;
-    close(linger->fd);
-    free(linger);
+    for (int i = 0; i < READS_MAX; i++) {
+        ssize_t n = recv(socket->fd, waste, sizeof waste, MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (n <= 0 || (size_t)n >= socket->left)
+            return false;
+        socket->left -= (size_t)n;
+    }
+    return now_ms < socket->end_ms;
 }
 
-static void linger_end(struct linger_socket *linger)
+static void on_tick(uv_timer_t *timer)
 {
-    *linger->link = linger->next;
-    if (linger->next)
-        linger->next->link = linger->link;
-    linger->list->n--;
-    uv_close((uv_handle_t *)&linger->poll, on_closed);
-    uv_close((uv_handle_t *)&linger->timer, on_closed);
-}
+    struct linger_list *list = timer->data;
+    unsigned kept = 0;
 
-static void on_timer(uv_timer_t *timer)
-{
-    linger_end(timer->data);
-}
-
-/* libuv can crash when a poll handle is closed in its own callback: the timer does it. */
-static void linger_end_soon(struct linger_socket *linger)
-{
-    linger->over = true;
-    uv_poll_stop(&linger->poll);
-    uv_timer_start(&linger->timer, on_timer, 0, 0);
-}
-
-static void on_readable(uv_poll_t *poll, int status, int events)
-{
-    struct linger_socket *linger = poll->data;
-    char waste[16384];
-    (void)events;
-
-    if (linger->over)
-        return;
-    ssize_t n = status < 0 ? 0 : recv(linger->fd, waste, sizeof waste, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0 || (size_t)n >= linger->left)
-        linger_end_soon(linger);
-    else
-        linger->left -= (size_t)n;
+    for (unsigned i = 0; i < list->n; i++)
+        if (socket_drain(&list->sockets[i], uv_now(list->loop)))
+            list->sockets[kept++] = list->sockets[i];
+        else
+            close(list->sockets[i].fd);
+    list->n = kept;
+    if (kept == 0)
+        uv_timer_stop(timer);
 }
 
 void linger_start(struct linger_list *list, int fd)
 {
-    struct linger_socket *linger = list->n < LINGER_SOCKETS_MAX ? calloc(1, sizeof *linger) : NULL;
+    int copy = list->n < LINGER_SOCKETS_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 
-    if (!linger)
+    if (copy < 0)
         return;
-    *linger = (struct linger_socket){.list = list, .left = LINGER_BYTES, .handles = 2};
-    linger->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (linger->fd < 0 || uv_poll_init(list->loop, &linger->poll, linger->fd) != 0) {
-        if (linger->fd >= 0)
-            close(linger->fd);
-        free(linger);
-        return;
-    }
-    uv_timer_init(list->loop, &linger->timer);
-    linger->poll.data = linger->timer.data = linger;
-    linger->next = list->first;
-    linger->link = &list->first;
-    if (linger->next)
-        linger->next->link = &linger->next;
-    list->first = linger;
-    list->n++;
-    uv_poll_start(&linger->poll, UV_READABLE, on_readable);
-    uv_timer_start(&linger->timer, on_timer, LINGER_MS, 0);
+    if (!list->has_timer)
+        uv_timer_init(list->loop, &list->timer);
+    list->has_timer = true;
+    list->timer.data = list;
+    list->sockets[list->n++] =
+        (struct linger_socket){copy, LINGER_BYTES, uv_now(list->loop) + LINGER_MS};
+    if (!uv_is_active((const uv_handle_t *)&list->timer))
+        uv_timer_start(&list->timer, on_tick, TICK_MS, TICK_MS);
 }
 
 void linger_stop_all(struct linger_list *list)
 {
-    while (list->first)
-        linger_end(list->first);
+    while (list->n > 0)
+        close(list->sockets[--list->n].fd);
+    if (list->has_timer)
+        uv_timer_stop(&list->timer);
 }

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -99,13 +98,11 @@ int listen_open(const char *text, char *url, size_t url_size)
     return fd;
 }
 
-void listen_refuse(int fd)
+void listen_narrow(int fd)
 {
-    struct sock_filter take_nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-    const struct sock_fprog filter = {.len = 1, .filter = take_nothing};
-
-    /* Where it fails, a few may be reset that could not be accepted in time. */
-    setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+    /* A queue of length 0 still holds one. Where it fails, those are reset that could not be
+     * accepted in time. */
+    listen(fd, 0);
 }
 
 unsigned listen_waiting(int fd)

@@ -10,8 +10,8 @@
  * stderr what failed. */
 int listen_open(const char *text, char *url, size_t url_size);
 
-/* From now on lets no connection begin; those that wait to be accepted stay. */
-void listen_refuse(int fd);
+/* From now on lets a connection begin only where none waits to be accepted; those that do stay. */
+void listen_narrow(int fd);
 /* How many wait; 0 where the kernel does not say. */
 unsigned listen_waiting(int fd);
 

@@ -138,10 +138,11 @@ static uint64_t drain_ms(const struct http_service *service)
     return (clock_ns() - service->drain_ns) / 1000000;
 }
 
-/* Closing the socket would reset connections that wait to be accepted, so they are taken first. */
+/* Closing the socket would reset connections that wait to be accepted, so they are taken first; who
+ * comes meanwhile is not let in, and its kernel tries again later. */
 static void stop_accepting(struct http_service *service)
 {
-    listen_refuse(service->listen_fd);
+    listen_narrow(service->listen_fd);
     for (size_t i = 0; i < ACCEPT_TURNS_MAX && listen_waiting(service->listen_fd) > 0; i++)
         MHD_run(service->daemon);
     MHD_socket socket = MHD_quiesce_daemon(service->daemon);
