@@ -67,7 +67,7 @@ static const struct call allowed[] = {
     CALL_IF_BOTH(mmap, LACKS(2, PROT_EXEC), HAS(3, MAP_ANONYMOUS)),
     CALL_IF(mprotect, LACKS(2, PROT_EXEC)),
     /* Threads: libuv's pool starts with the first job and asks how large a stack may be; malloc
-     * counts processors before its ninth arena. */
+     * counts processors. */
     CALL_IF(clone, HAS(0, CLONE_THREAD)), CALL(set_robust_list), CALL(rseq), CALL(futex),
     CALL(sched_yield), CALL(sched_getaffinity), CALL_IF(prctl, IS(0, PR_SET_NAME)), CALL(exit),
     CALL_IF_BOTH(prlimit64, IS(0, 0), IS_NULL(2)),
@@ -85,7 +85,8 @@ static const struct {
 } refused[] = {
     /* glibc then makes threads by clone, whose flags a filter can see. */
     {SCMP_SYS(clone3), ENOSYS},
-    /* malloc looks for /proc/sys/vm/overcommit_memory when a thread's heap shrinks. */
+    /* malloc looks for /proc/sys/vm/overcommit_memory when a thread's heap shrinks, and for
+     * /sys/devices/system/cpu/online before its ninth arena. */
     {SCMP_SYS(openat), ENOENT},
 };
 

@@ -103,14 +103,23 @@ Test(sandbox, can_be_switched_off)
     e2e_stop(&daemon);
 }
 
-#define CLIENTS_N 24
+#define CLIENTS_N  24
+#define REQUESTS_N 3
 
-static void *ask_for_work(void *daemon)
+struct client {
+    const struct e2e_daemon *daemon;
+    int statuses[REQUESTS_N];
+};
+
+static void *ask_for_work(void *context)
 {
-    for (int i = 0; i < 3; i++) {
-        struct e2e_answer answer = e2e_request(
-            daemon, "GET", "/v1/table?kind=rope&dim=256&positions=0:4096&dtype=f32", NULL, NULL, 0);
-        cr_expect_eq(answer.status, 200);
+    struct client *client = context;
+
+    for (size_t i = 0; i < REQUESTS_N; i++) {
+        struct e2e_answer answer =
+            e2e_request(client->daemon, "GET",
+                        "/v1/table?kind=rope&dim=256&positions=0:512&dtype=f32", NULL, NULL, 0);
+        client->statuses[i] = answer.status;
         e2e_answer_free(&answer);
     }
     return NULL;
@@ -119,13 +128,19 @@ static void *ask_for_work(void *daemon)
 Test(sandbox, holds_all_that_many_threads_need)
 {
     struct e2e_daemon daemon;
-    pthread_t clients[CLIENTS_N];
+    struct client clients[CLIENTS_N];
+    pthread_t threads[CLIENTS_N];
 
     e2e_start(&daemon, OPTIONS("--workers", "16", "--queue", "32", "--deadline", "60"));
-    for (size_t i = 0; i < CLIENTS_N; i++)
-        cr_assert_eq(pthread_create(&clients[i], NULL, ask_for_work, &daemon), 0);
-    for (size_t i = 0; i < CLIENTS_N; i++)
-        pthread_join(clients[i], NULL);
+    for (size_t i = 0; i < CLIENTS_N; i++) {
+        clients[i].daemon = &daemon;
+        cr_assert_eq(pthread_create(&threads[i], NULL, ask_for_work, &clients[i]), 0);
+    }
+    for (size_t i = 0; i < CLIENTS_N; i++) {
+        pthread_join(threads[i], NULL);
+        for (size_t k = 0; k < REQUESTS_N; k++)
+            cr_expect_eq(clients[i].statuses[k], 200, "%d", clients[i].statuses[k]);
+    }
     e2e_stop(&daemon);
 }
 
