@@ -79,6 +79,7 @@ void connection_notify(void *cls, struct MHD_Connection *connection, void **cont
         *context = connection_new(service, connection);
         return;
     }
+    service->closed = true;
     service->connections--;
     metric_add(METRIC_connections, -1);
     if (!client)

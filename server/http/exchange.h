@@ -32,6 +32,7 @@ struct http_service {
     struct worker_pool pool;
     struct linger_list lingering;
     unsigned turns;             /* since libmicrohttpd last had something to say of a request */
+    bool closed;                /* a connection has, since libmicrohttpd last ran */
     struct connection *clients; /* list of all connections */
     unsigned connections, exchanges; /* open */
     struct budget memory;            /* of all requests */

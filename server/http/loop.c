@@ -65,17 +65,20 @@ static void on_epoll(uv_poll_t *poll, int status, int events)
 
 /* A time-out of 0 is an idle handle, not a timer: libuv before 1.48 never leaves its timers while
  * one starts itself again for now. And libmicrohttpd 0.9 says 0 for ever about a connection whose
- * buffer one endless chunk extension has filled: when nothing has happened for many turns, wait. */
+ * buffer one endless chunk extension has filled: when nothing has happened for many turns, wait.
+ * It has accepted no one since accept() failed for want of a descriptor, or at its limit, and listens
+ * again in the first run after a connection has closed, which nothing but us will cause. */
 void service_drive(struct http_service *service)
 {
     unsigned long long timeout_ms = UINT64_MAX;
 
     service->turns++;
+    service->closed = false;
     MHD_run(service->daemon);
     MHD_get_timeout(service->daemon, &timeout_ms);
     if (timeout_ms == 0 && service->turns > IDLE_TURNS_MAX)
         timeout_ms = 1;
-    if (timeout_ms == 0)
+    if (timeout_ms == 0 || service->closed)
         uv_idle_start(&service->idle, on_idle);
     else
         uv_idle_stop(&service->idle);
