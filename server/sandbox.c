@@ -52,7 +52,9 @@ static const struct call allowed[] = {
      * TCP_NODELAY, TCP_CORK; whether a slow client takes its answer; an end without waiting; no
      * new clients while draining. */
     CALL(accept4), CALL(recvfrom), CALL(sendto), CALL(sendmsg), CALL(shutdown),
-    CALL_IF(listen, IS(1, 0)),
+    CALL_IF(fcntl, IS(1, F_GETFL)), CALL_IF(fcntl, IS(1, F_GETFD)),
+    CALL_IF_BOTH(setsockopt, IS(1, IPPROTO_IP), IS(2, IP_MINTTL)),
+    CALL_IF_BOTH(setsockopt, IS(1, IPPROTO_IPV6), IS(2, IPV6_MINHOPCOUNT)),
     CALL_IF(setsockopt, IS(1, IPPROTO_TCP)),
     CALL_IF_BOTH(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_LINGER)),
     CALL_IF_BOTH(getsockopt, IS(1, IPPROTO_TCP), IS(2, TCP_INFO)),

@@ -5,8 +5,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +13,6 @@
 #include <unistd.h>
 
 #define BACKLOG 1024
-
-union address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-};
 
 /* The digits of a port, 0..65535, or -1. */
 static int port_parse(const char *text)
@@ -35,7 +27,7 @@ static int port_parse(const char *text)
     return *text && port <= 65535 ? port : -1;
 }
 
-static bool address_parse(const char *text, union address *address)
+static bool address_parse(const char *text, union listen_address *address)
 {
     const char *colon = strrchr(text, ':');
     int port = colon ? port_parse(colon + 1) : -1;
@@ -58,7 +50,7 @@ static bool address_parse(const char *text, union address *address)
     return inet_pton(AF_INET, host, &address->v4.sin_addr) == 1;
 }
 
-static void url_print(const union address *address, char *url, size_t url_size)
+static void url_print(const union listen_address *address, char *url, size_t url_size)
 {
     char host[INET6_ADDRSTRLEN] = "";
 
@@ -73,7 +65,7 @@ static void url_print(const union address *address, char *url, size_t url_size)
 
 int listen_open(const char *text, char *url, size_t url_size)
 {
-    union address address;
+    union listen_address address;
     socklen_t size = sizeof address;
     const int on = 1;
 
@@ -98,18 +90,24 @@ int listen_open(const char *text, char *url, size_t url_size)
     return fd;
 }
 
-void listen_narrow(int fd)
+/* Packets with fewer hops to go are not for this socket. */
+static void hops_set(int fd, int hops)
 {
-    /* A queue of length 0 still holds one. Where it fails, those are reset that could not be
-     * accepted in time. */
-    listen(fd, 0);
+    setsockopt(fd, IPPROTO_IP, IP_MINTTL, &hops, sizeof hops);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &hops, sizeof hops);
 }
 
-unsigned listen_waiting(int fd)
+/* Nobody sends with so many. (A filter would say it plainly, but containers allow none.) */
+void listen_refuse(int fd)
 {
-    struct tcp_info info = {0};
-    socklen_t size = sizeof info;
+    hops_set(fd, 255);
+}
 
-    /* Of a listening socket this field is the length of its queue. */
-    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_unacked : 0;
+int listen_accept(int listening, union listen_address *address, socklen_t *size)
+{
+    *size = sizeof *address;
+    int fd = accept4(listening, &address->any, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) /* it may have begun before and inherited what is set now */
+        hops_set(fd, 0);
+    return fd;
 }

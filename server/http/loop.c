@@ -41,8 +41,6 @@
 #define DRAIN_GRACE_MS  8000u
 #define DRAIN_HURRY_MS  1000u
 #define DRAIN_TICK_MS   20u
-/* Turns of libmicrohttpd to accept what waits; each takes several. */
-#define ACCEPT_TURNS_MAX 1000u
 
 /* ---- Driving libmicrohttpd ----------------------------------------------------------------- */
 
@@ -66,8 +64,8 @@ static void on_epoll(uv_poll_t *poll, int status, int events)
 /* A time-out of 0 is an idle handle, not a timer: libuv before 1.48 never leaves its timers while
  * one starts itself again for now. And libmicrohttpd 0.9 says 0 for ever about a connection whose
  * buffer one endless chunk extension has filled: when nothing has happened for many turns, wait.
- * It has accepted no one since accept() failed for want of a descriptor, or at its limit, and listens
- * again in the first run after a connection has closed, which nothing but us will cause. */
+ * It has accepted no one since accept() failed for want of a descriptor, or at its limit, and
+ * listens again in the first run after a connection has closed, which nothing but us will cause. */
 void service_drive(struct http_service *service)
 {
     unsigned long long timeout_ms = UINT64_MAX;
@@ -141,16 +139,20 @@ static uint64_t drain_ms(const struct http_service *service)
     return (clock_ns() - service->drain_ns) / 1000000;
 }
 
-/* Closing the socket would reset connections that wait to be accepted, so they are taken first; who
- * comes meanwhile is not let in, and its kernel tries again later. */
+/* Closing the socket would reset connections that wait to be accepted, so all are taken first, as
+ * fast as can be; who comes meanwhile is not let in, and its kernel tries again later. */
 static void stop_accepting(struct http_service *service)
 {
-    listen_narrow(service->listen_fd);
-    for (size_t i = 0; i < ACCEPT_TURNS_MAX && listen_waiting(service->listen_fd) > 0; i++)
-        MHD_run(service->daemon);
     MHD_socket socket = MHD_quiesce_daemon(service->daemon);
+    union listen_address address;
+    socklen_t size;
+    int fd;
+
     assert(socket == service->listen_fd);
-    close(service->listen_fd);
+    listen_refuse(socket);
+    while ((fd = listen_accept(socket, &address, &size)) >= 0)
+        MHD_add_connection(service->daemon, fd, &address.any, size); /* which owns it */
+    close(socket);
     service->listen_fd = -1;
     service_drive(service);
 }
