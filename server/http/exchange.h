@@ -35,6 +35,7 @@ struct http_service {
     bool closed;                /* a connection has, since libmicrohttpd last ran */
     struct connection *clients; /* list of all connections */
     unsigned connections, exchanges; /* open */
+    unsigned surplus_max;            /* connections let in to be told of the limit */
     struct budget memory;            /* of all requests */
     int listen_fd;                   /* -1 once quiesced */
     bool draining;

@@ -31,8 +31,8 @@
 /* Turns of the loop without a word to us, after which libmicrohttpd does not get the next at once.
  */
 #define IDLE_TURNS_MAX 1000u
-/* Descriptors besides those of connections: files of the loop, lingering sockets, spare. */
-#define OTHER_DESCRIPTORS (64u + LINGER_SOCKETS_MAX)
+/* Descriptors besides those of connections and lingering sockets: standard streams, the loop's. */
+#define OTHER_DESCRIPTORS 16u
 /* Drain: how long connections are still accepted, so that clients and balancers can turn away; when
  * silent connections are given up; how long requests may take; how long jobs then get to notice
  * that their time is over. */
@@ -128,7 +128,7 @@ static struct MHD_Daemon *daemon_start(struct http_service *service)
         MHD_OPTION_LISTEN_SOCKET, service->listen_fd, MHD_OPTION_URI_LOG_CALLBACK, exchange_begin,
         service, MHD_OPTION_NOTIFY_COMPLETED, exchange_end, service, MHD_OPTION_NOTIFY_CONNECTION,
         connection_notify, service, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
-        MHD_OPTION_CONNECTION_LIMIT, service->options.connections_max + SURPLUS_CONNECTIONS,
+        MHD_OPTION_CONNECTION_LIMIT, service->options.connections_max + service->surplus_max,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, reading_options, MHD_OPTION_END);
 }
 
@@ -238,18 +238,37 @@ static void loop_prepare(struct http_service *service)
                      service->options.queue);
 }
 
-/* The soft limit on descriptors must hold all connections; the hard one may not be enough. */
-static void descriptors_raise(unsigned connections_max)
+/* Shares out the descriptors that there are: some for connections that are told of the limit, some
+ * for sockets that linger, the rest for connections. */
+static void descriptors_share(struct http_service *service, unsigned descriptors)
 {
-    rlim_t wanted = connections_max + SURPLUS_CONNECTIONS + OTHER_DESCRIPTORS;
-    struct rlimit limit;
+    unsigned spare = descriptors > OTHER_DESCRIPTORS ? descriptors - OTHER_DESCRIPTORS : 1;
+    unsigned linger = spare / 4 < LINGER_SOCKETS_MAX ? spare / 4 : LINGER_SOCKETS_MAX;
+    unsigned *connections_max = &service->options.connections_max;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    service->surplus_max = spare / 4 < SURPLUS_CONNECTIONS ? spare / 4 : SURPLUS_CONNECTIONS;
+    unsigned left = spare - linger - service->surplus_max;
+    if (left >= *connections_max)
         return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
-        fprintf(stderr, "posencd: %u connections want %lu descriptors, the system allows %lu\n",
-                connections_max, (unsigned long)wanted, (unsigned long)limit.rlim_cur);
+    fprintf(stderr, "posencd: the system allows %u descriptors: %u connections, not %u\n",
+            descriptors, left, *connections_max);
+    *connections_max = left;
+}
+
+/* The soft limit on descriptors must hold all connections; the hard one may not be enough. */
+static void descriptors_raise(struct http_service *service)
+{
+    rlim_t wanted = service->options.connections_max + SURPLUS_CONNECTIONS + LINGER_SOCKETS_MAX +
+                    OTHER_DESCRIPTORS;
+    struct rlimit limit, raised;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        limit.rlim_cur = limit.rlim_max = wanted;
+    raised = limit;
+    raised.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (limit.rlim_cur < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        limit = raised;
+    descriptors_share(service, (unsigned)(limit.rlim_cur < wanted ? limit.rlim_cur : wanted));
 }
 
 static void announce(struct http_service *service)
@@ -281,7 +300,7 @@ struct http_service *http_start(const struct http_options *options, const struct
     service->hooks = *hooks;
     service->memory.max = options->memory_max;
     signal(SIGPIPE, SIG_IGN);
-    descriptors_raise(options->connections_max);
+    descriptors_raise(service);
     if (!selfcheck_guard(reading_options) ||
         (service->listen_fd = listen_open(options->listen, service->url, sizeof service->url)) <
             0) {
