@@ -8,6 +8,11 @@
 
 #include "metrics.h"
 
+static void do_nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
 void worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue)
 {
     char threads[16];
@@ -15,6 +20,7 @@ void worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned worker
     *pool = (struct worker_pool){.loop = loop, .jobs_max = workers + queue};
     snprintf(threads, sizeof threads, "%u", workers);
     setenv("UV_THREADPOOL_SIZE", threads, 1);
+    uv_queue_work(loop, &pool->first, do_nothing, NULL);
 }
 
 static void job_run(uv_work_t *work)

@@ -13,6 +13,7 @@ struct worker_pool {
     uv_loop_t *loop;
     unsigned jobs;     /* running or waiting */
     unsigned jobs_max; /* threads of the pool + length of the queue */
+    uv_work_t first;   /* does nothing, but starts the threads */
 };
 
 struct worker_job {
@@ -22,7 +23,8 @@ struct worker_job {
     uv_work_t work;
 };
 
-/* Sets the size of libuv's pool, so call it before anything uses that (once per process). */
+/* Sets the size of libuv's pool and starts its threads (once per process), for libuv ends the
+ * process when it cannot; the pool must stay where it is until the loop has run. */
 void worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue);
 /* False when the pool is at its cap; otherwise the job is the pool's until done(). */
 bool worker_submit(struct worker_pool *pool, struct worker_job *job);
