@@ -12,40 +12,37 @@
 
 #define RUNS_MAX 64 /* of the library, per head */
 
-#define LINE    "GET /a?b=c%20d HTTP/1.1\r\n"
-#define HOST    "Host: h\r\n"
-#define CHUNKED "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
-#define ROW(name, good, bytes)                                                                     \
-    {                                                                                              \
-        name, bytes, sizeof bytes - 1, good                                                        \
-    }
+#define LINE        "GET /a?b=c%20d HTTP/1.1\r\n"
+#define HOST        "Host: h\r\n"
+#define CHUNKED     "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+#define BYTES(text) (text), sizeof(text) - 1
 
 static const struct row {
     const char *name, *bytes;
     size_t len;
     bool good;
 } rows[] = {
-    ROW("a plain head", true, LINE HOST "\r\n"),
-    ROW("a head of many forms", true,
-        LINE HOST "A:b\r\nC: \t d\r\nEmpty:\r\nAccept: */*;q=0.1, a/b\r\n\r\n"),
-    ROW("a head before a body", true, "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nx"),
-    ROW("a chunked body", true, CHUNKED "1\r\nx\r\n01\r\ny\r\n0\r\n\r\n"),
-    ROW("a bare line feed after a chunk size", false, CHUNKED "1\nx\r\n0\r\n\r\n"),
-    ROW("a zero byte in a chunk line", false, CHUNKED "1;a\0b\r\nx\r\n0\r\n\r\n"),
-    ROW("a zero byte in a later chunk line", false, CHUNKED "1\r\nx\r\n1;\0\r\ny\r\n0\r\n\r\n"),
-    ROW("a folded line", false, LINE HOST "A: b\r\n c\r\n\r\n"),
-    ROW("a folded name", false, LINE HOST "A\r\n B: c\r\n\r\n"),
-    ROW("a zero byte in a value", false, LINE HOST "A: b\0c\r\n\r\n"),
-    ROW("a zero byte in a name", false, LINE HOST "A\0B: c\r\n\r\n"),
-    ROW("a zero byte for a line", false, LINE HOST "\0GET / HTTP/1.1\r\nA: b\r\n\r\n"),
-    ROW("a zero byte in the target", false, "GET /a\0b HTTP/1.1\r\n" HOST "\r\n"),
-    ROW("a bare line feed", false, LINE HOST "A: b\nC: d\r\n\r\n"),
-    ROW("a bare line feed after the request line", false, "GET / HTTP/1.1\n" HOST "\r\n"),
-    ROW("a bare line feed at the end", false, LINE HOST "A: b\r\n\n"),
-    ROW("a bare carriage return", false, LINE HOST "A: b\rC: d\r\n\r\n"),
-    ROW("a blank before the colon", false, LINE HOST "A : b\r\n\r\n"),
-    ROW("a blank too many", false, "GET  / HTTP/1.1\r\n" HOST "\r\n"),
-    ROW("a blank at the end of the request line", false, "GET / HTTP/1.1 \r\n" HOST "\r\n"),
+    {"a plain head", BYTES(LINE HOST "\r\n"), true},
+    {"a head of many forms",
+     BYTES(LINE HOST "A:b\r\nC: \t d\r\nEmpty:\r\nAccept: */*;q=0.1, a/b\r\n\r\n"), true},
+    {"a head before a body", BYTES("POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nx"), true},
+    {"a chunked body", BYTES(CHUNKED "1\r\nx\r\n01\r\ny\r\n0\r\n\r\n"), true},
+    {"a bare line feed after a chunk size", BYTES(CHUNKED "1\nx\r\n0\r\n\r\n"), false},
+    {"a zero byte in a chunk line", BYTES(CHUNKED "1;a\0b\r\nx\r\n0\r\n\r\n"), false},
+    {"a zero byte in a later chunk line", BYTES(CHUNKED "1\r\nx\r\n1;\0\r\ny\r\n0\r\n\r\n"), false},
+    {"a folded line", BYTES(LINE HOST "A: b\r\n c\r\n\r\n"), false},
+    {"a folded name", BYTES(LINE HOST "A\r\n B: c\r\n\r\n"), false},
+    {"a zero byte in a value", BYTES(LINE HOST "A: b\0c\r\n\r\n"), false},
+    {"a zero byte in a name", BYTES(LINE HOST "A\0B: c\r\n\r\n"), false},
+    {"a zero byte for a line", BYTES(LINE HOST "\0GET / HTTP/1.1\r\nA: b\r\n\r\n"), false},
+    {"a zero byte in the target", BYTES("GET /a\0b HTTP/1.1\r\n" HOST "\r\n"), false},
+    {"a bare line feed", BYTES(LINE HOST "A: b\nC: d\r\n\r\n"), false},
+    {"a bare line feed after the request line", BYTES("GET / HTTP/1.1\n" HOST "\r\n"), false},
+    {"a bare line feed at the end", BYTES(LINE HOST "A: b\r\n\n"), false},
+    {"a bare carriage return", BYTES(LINE HOST "A: b\rC: d\r\n\r\n"), false},
+    {"a blank before the colon", BYTES(LINE HOST "A : b\r\n\r\n"), false},
+    {"a blank too many", BYTES("GET  / HTTP/1.1\r\n" HOST "\r\n"), false},
+    {"a blank at the end of the request line", BYTES("GET / HTTP/1.1 \r\n" HOST "\r\n"), false},
 };
 
 struct seen {
