@@ -7,6 +7,7 @@ MODE    ?= release
 SAN     ?=
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
+REVISION ?= $(or $(shell git rev-parse --short=12 HEAD 2>/dev/null),unknown)
 SONAME  := libposenc.so.0
 FUZZ_SECONDS ?= 20
 
@@ -73,19 +74,15 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 	@sed -n '2,3s/^# *//p' Makefile
-
 deps: ## install what is missing to build and test (apt-get), or say what to install by hand
 	@deploy/deps.sh build test $(if $(findstring clang,$(CC)),clang)
-
 run: ## build the daemon and run it on 127.0.0.1:8080 (ARGS=...)
 	@deploy/deps.sh build $(if $(findstring clang,$(CC)),clang)
 	@echo "building $(BUILD)/posencd" && $(MAKE) --no-print-directory --silent all
 	@exec $(BUILD)/posencd $(ARGS)
-
 test: deps ## build, then run every test: unit, end to end, fuzz findings of old, house rules
 	@echo "building $(BUILD)" && $(MAKE) --no-print-directory --silent all tests
 	@set -e; for t in unit e2e replay check; do $(MAKE) --no-print-directory --silent $$t; done
-
 all: $(BUILD)/posencd $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## build the daemon and the library
 	@$(if $(filter build/gcc-release,$(BUILD)),ln -sfn gcc-release/posencd build/posencd)
 
@@ -101,15 +98,17 @@ $(call archive,$(1)): $$(OBJ_$(1))
 	ar rcs $$@ $$^
 $(BUILD)/$(1)/%.o: server/$(1)/%.c Makefile
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) $(BANNED) $(INC_$(1)) $$(ISA_$$(notdir $$*)) -MMD -MP -c -o $$@ $$<
+	$(CC) $(CFLAGS) $(BANNED) $(INC_$(1)) $$(FLAGS_$$(notdir $$*)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer,$(l))))
 
-# One kernel source per instruction set; flags on single objects only.
+# Flags on single objects only: one kernel source per instruction set; the commit that is built.
 ifeq ($(ARCH),x86_64)
-ISA_kernels_avx2   := -mavx2 -mfma -mf16c
-ISA_kernels_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
+FLAGS_kernels_avx2   := -mavx2 -mfma -mf16c
+FLAGS_kernels_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
 endif
+FLAGS_meta := -DPOSENCD_REVISION='"$(REVISION)"'
+$(BUILD)/api/service/meta.o: $(wildcard .git/logs/HEAD)
 
 $(BUILD)/core/%.o: server/core/%.cpp Makefile
 	@mkdir -p $(@D)
@@ -148,13 +147,10 @@ $(BUILD)/tests/e2e/%.o: tests/e2e/%.c Makefile
 
 $(if $(T),$(if $(wildcard $(T:%=tests/%.c)),,$(error there is no tests/$(T).c)))
 tests: $(call programs,$(UNITS) $(E2ES))
-
 unit: $(call programs,$(UNITS)) ## run the unit tests (T=core/test_cis for one)
 	@tests/run.sh $^
-
 e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the daemon
 	@POSENCD=$(abspath $(POSENCD)) tests/run.sh $(call programs,$(E2ES))
-
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
 	@tests/checks/layers.sh
 	@tests/checks/style.sh
@@ -171,7 +167,6 @@ another  = $(MAKE) --no-print-directory CC=$(1) MODE=$(2) BUILD=$(OTHER)$(1)-$(2
 tsan: all $(call programs,$(E2ES)) ## run the end-to-end tests against a daemon under ThreadSanitizer
 	@$(MAKE) --no-print-directory --silent SAN=thread BUILD=$(OTHER)$(notdir $(CC))-thread all
 	@tests/e2e/tsan.sh $(OTHER)$(notdir $(CC))-thread/posencd $(call programs,$(E2ES))
-
 digests: ## compare answers between instruction sets, worker counts, compilers and -O0/-O3
 	+@$(foreach c,gcc clang,$(foreach m,release debug,$(call another,$(c),$(m)) --silent all &&)) true
 	@tests/e2e/digests.sh $(foreach c,gcc clang,$(foreach m,release debug,$(OTHER)$(c)-$(m)/posencd))
@@ -202,10 +197,8 @@ fuzz: ## fuzz each target for FUZZ_SECONDS under ASan and UBSan
 	@tests/fuzz/run.sh $(OTHER)clang-fuzz $(FUZZ_SECONDS) $(FUZZ)
 replay: $(FUZZ:%=$(BUILD)/tests/fuzz/replay_%)
 	@set -e; for f in $(FUZZ); do $(BUILD)/tests/fuzz/replay_$$f tests/fuzz/*/$$f; done
-
 bench: $(BENCH:%=$(BUILD)/tests/bench/bench_%) ## measure: a table, and build/bench.json
 	@tests/bench/run.sh $^
-
 coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
 	@deploy/deps.sh build test lint
 	+@$(call another,gcc,coverage) --silent unit && $(call another,gcc,coverage) --silent e2e
@@ -222,7 +215,7 @@ layer_of  = $(basename $(word 2,$(subst /, ,$(1))))
 $(BUILD)/lint/%.ok: %.c .clang-tidy $(HEADERS)
 	@mkdir -p $(@D)
 	@clang-tidy --quiet --warnings-as-errors='*' $< -- -std=c11 -D_GNU_SOURCE -DPOSENCD_VERSION='""' \
-	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) $(ISA_$(basename $(<F))) $(call folders,core) -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
+	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) $(FLAGS_$(basename $(<F))) $(call folders,core) -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
 	@mv $@.log $@
 
 tidy: $(LINTED:%.c=$(BUILD)/lint/%.ok)
@@ -232,7 +225,6 @@ lint: ## clang-format, clang-tidy and cppcheck, without a finding
 	clang-format --dry-run -Werror $(FORMATTED)
 	@$(MAKE) --no-print-directory --keep-going tidy
 	tests/checks/cppcheck.sh $(CPPFLAGS)
-
 format: ## lay out the sources with clang-format
 	clang-format -i $(FORMATTED)
 
@@ -250,8 +242,7 @@ install: all ## install daemon, library, header and pkg-config file (DESTDIR, PR
 
 docker: ## build the container image posencd:VERSION
 	docker build -t posencd:$(VERSION) --build-arg VERSION=$(VERSION) \
-	    --build-arg REVISION=$(shell git rev-parse --short=12 HEAD 2>/dev/null) .
-
+	    --build-arg REVISION=$(REVISION) .
 clean: ## remove everything built
 	rm -rf build
 

@@ -339,8 +339,9 @@ struct pe_apply {
     const struct pe_positions *positions; /* [tokens] for all batches, or one per batch */
     size_t positions_n;                   /* 1, or in->batches */
     bool inverse;                         /* undo: rotate backwards, subtract */
-    const struct pe_view *in, *out;       /* same dtype and sizes; out may be in */
-    void *work;                           /* pe_apply_work_bytes, 64-byte aligned */
+    const struct pe_view *in, *out; /* same sizes; out may be in when the dtypes are equal; else
+                                       inputs are taken exactly and rounded once to out's */
+    void *work;                     /* pe_apply_work_bytes, 64-byte aligned */
 };
 size_t pe_apply_work_bytes(const struct pe_plan *plan);
 /* Rotates the first rotary_dim channels and passes the rest through, or adds. Position 0 gives

@@ -27,12 +27,6 @@ static struct app_options app_options_from(const struct config *config)
     };
 }
 
-/* Tensors of a request and of its answer, with one working copy, and whatever else it says. */
-static size_t arena_bytes_max(const struct config *config)
-{
-    return 3 * ELEMENT_BYTES * (size_t)config->elements_max + ((size_t)64 << 20);
-}
-
 static struct http_options http_options_from(const struct config *config)
 {
     return (struct http_options){
@@ -40,7 +34,8 @@ static struct http_options http_options_from(const struct config *config)
         .workers = (unsigned)config->workers,
         .queue = (unsigned)config->queue,
         .body_max = (size_t)config->body_max,
-        .arena_max = arena_bytes_max(config),
+        /* tensors of a request and of its answer, a working copy, and whatever else it says */
+        .arena_max = 3 * ELEMENT_BYTES * (size_t)config->elements_max + ((size_t)64 << 20),
         .deadline_ms = (unsigned)config->deadline_ms,
         .memory_max = (size_t)config->memory_max,
         .connections_max = (unsigned)config->connections_max,
@@ -86,7 +81,6 @@ static int serve(const struct config *config)
 int main(int arguments_n, char **arguments)
 {
     struct config config;
-
     if (!config_read(&config, arguments_n, arguments))
         return EXIT_USAGE;
     if (config.help)

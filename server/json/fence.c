@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <malloc.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 static _Thread_local struct {
@@ -16,17 +17,22 @@ static _Thread_local struct {
     enum fence_result result;
 } fence;
 
+/* The C library may set aside more than was asked for: that is what must fit the budget. */
 static void *fenced_malloc(size_t size)
 {
-    if (fence.on && (size > fence.bytes_max || fence.bytes > fence.bytes_max - size)) {
-        fence.result = FENCE_OVER_BUDGET;
+    size_t left = fence.on ? fence.bytes_max - fence.bytes : SIZE_MAX;
+    void *at = size <= left ? malloc(size) : NULL;
+    size_t usable = at ? malloc_usable_size(at) : 0;
+    if (usable > left) {
+        free(at);
+        at = NULL;
+    }
+    if (!at) {
+        fence.result = size <= left && usable <= left ? FENCE_NO_MEMORY : FENCE_OVER_BUDGET;
         return NULL;
     }
-    void *at = malloc(size);
-    if (!at)
-        fence.result = FENCE_NO_MEMORY;
-    else if (fence.on)
-        fence.bytes += malloc_usable_size(at);
+    if (fence.on)
+        fence.bytes += usable;
     return at;
 }
 

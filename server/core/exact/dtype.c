@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * dtype.c: the element types: names, sizes, loading and storing one element. The conversions
- * themselves are in dtype.h, decimal text is in text.cpp.
+ * themselves are in dtype.h, decimal text is in text_read.cpp and text_print.cpp.
  */
 #include "dtype.h"
 
