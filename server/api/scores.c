@@ -46,6 +46,7 @@ struct own {
     bool scale_sqrt_dim;
     double scale, tolerance;
     const double *q_at, *k_at; /* f64 */
+    double *scores;            /* [specs, anchors, offsets] */
 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -234,7 +235,7 @@ static bool should_stop(void *job)
 }
 
 /* The core's job for one encoding, with its outputs. */
-static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
+static struct pe_scores *core_job(struct job *job, size_t spec)
 {
     const struct own *own = job->own;
     size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
@@ -262,7 +263,7 @@ static struct pe_scores *core_job(struct job *job, size_t spec, double *scores)
         .normalize = (enum pe_normalize)job_key(job, "normalize")->number,
         .stop = should_stop,
         .stop_context = job,
-        .scores = scores,
+        .scores = own->scores + spec * a_n * o_n,
         .rest = rest,
         .norm_q_after = norms,
         .norm_k_after = norms + a_n,
@@ -300,14 +301,14 @@ static void block_tensors(struct tree *tensors_node, const struct pe_scores *cor
 }
 
 /* The tensor of csv and txt: [anchors, offsets], with several encodings one more axis in front. */
-static void main_tensor(struct job *job, const double *scores)
+static void main_tensor(struct job *job)
 {
     const struct own *own = job->own;
     size_t shape[] = {job->specs_n, own->anchors.list->n, own->offsets.list->n};
     bool several = job->specs_n > 1;
     struct tree *hidden = tree_new(&job->request->arena, TREE_OBJECT);
-    job->answer.main =
-        tree_tensor(hidden, "scores", PE_F64, several ? 3 : 2, several ? shape : shape + 1, scores);
+    job->answer.main = tree_tensor(hidden, "scores", PE_F64, several ? 3 : 2,
+                                   several ? shape : shape + 1, own->scores);
     struct answer_axis *axis = job->answer.axes;
     const char **names = job_alloc(job, job->specs_n, sizeof *names);
     for (size_t s = 0; names && s < job->specs_n; s++)
@@ -318,11 +319,11 @@ static void main_tensor(struct job *job, const double *scores)
     *axis = (struct answer_axis){"offset", "offset", own->offsets.list->at[0], NULL};
 }
 
-static bool compute_block(struct job *job, struct tree *blocks, size_t spec, double *scores)
+static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
 {
     const struct own *own = job->own;
     struct answer *answer = &job->answer;
-    struct pe_scores *core = core_job(job, spec, scores);
+    struct pe_scores *core = core_job(job, spec);
     if (!core || job_expired(job) || !run(job, core))
         return false;
     struct score_block block = {core, own->tolerance};
@@ -364,15 +365,15 @@ static bool compute(struct job *job)
     size_t each = own->anchors.list->n * own->offsets.list->n;
     own->q_at = vector_f64(job, own, &own->q, "q");
     own->k_at = own->q_at ? vector_f64(job, own, &own->k, "k") : NULL;
-    double *scores = job_alloc(job, job->specs_n * each, sizeof *scores);
-    if (!own->k_at || !scores || !vectors_finite(job, own))
+    own->scores = job_alloc(job, job->specs_n * each, sizeof *own->scores);
+    if (!own->k_at || !own->scores || !vectors_finite(job, own))
         return false;
     echo(job, own);
     struct tree *blocks = several ? tree_array(job->answer.root, "blocks") : NULL;
     for (size_t s = 0; s < job->specs_n; s++)
-        if (!compute_block(job, blocks, s, scores + s * each))
+        if (!compute_block(job, blocks, s))
             return false;
-    main_tensor(job, scores);
+    main_tensor(job);
     return true;
 }
 
