@@ -292,7 +292,9 @@ void problem_answer(struct request *request)
     buf_init(&sentence, PROBLEM_BYTES_MAX);
     append_sentence(&sentence, &request->err);
     buf_putc(&sentence, '\0');
-    if (!sentence.failed)
+    if (sentence.failed)
+        response->body.failed = true; /* no memory even for this: there is no answer */
+    else
         (text ? append_text : append_json)(&response->body, request, sentence.data);
     buf_release(&sentence);
 
