@@ -94,7 +94,10 @@ static void *take_or_die(size_t size)
 void *reserve_malloc(size_t size)
 {
     void *block = malloc(size ? size : 1);
-    return block ? block : take_or_die(size);
+
+    if (!block)
+        block = take_or_die(size);
+    return block;
 }
 
 void *reserve_realloc(void *block, size_t old_size, size_t size)
