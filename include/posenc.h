@@ -12,7 +12,9 @@
  * fixed sequence of double operations instead, rounded once at the end. Hence the same bits on
  * every processor, compiler and thread count.
  *
- * Needs libc and MPFR. All functions are prefixed pe_; those marked (any thread) keep no state.
+ * Needs libc and MPFR, which ends the process when one of its small allocations fails; a program
+ * that must not end gives GMP functions that do not (mp_set_memory_functions) before the first
+ * call. All functions are prefixed pe_; those marked (any thread) keep no state.
  */
 #ifndef POSENC_H
 #define POSENC_H
