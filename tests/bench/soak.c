@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * soak.c PORT PID [SECONDS]: good, bad and slow clients at once, for SECONDS (600). Prints memory,
+ * descriptors and threads of the daemon as they go, and fails when its resident memory leaves 5 %
+ * of what it was after the first tenth of the time, when a good request is not answered by 200 or
+ * 503, or when descriptors and threads do not come back to what they were before. soak.sh runs it.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "../wire.h"
+
+#define GOOD_THREADS 4
+#define BAD_THREADS  2
+#define SLOW_CLIENTS 40
+#define TENTH_N      60 /* samples in a tenth of the time */
+#define DRIFT_MAX    0.05
+#define SETTLE_S     20 /* for lingering and idle connections to end */
+#define PAUSE_MS     2 /* of a client between requests: the load is even, not the most there can be */
+
+static const char *const good[] = {
+    "GET /v1/table?kind=rope&dim=128&positions=0:100 HTTP/1.1\r\nHost: h\r\n\r\n",
+    "GET /v1/scores?kind=sinusoidal HTTP/1.1\r\nHost: h\r\n\r\n",
+    "GET /v1/table.csv?kind=sinusoidal&dim=64&positions=0:2048&dtype=f32 HTTP/1.1\r\nHost: "
+    "h\r\n\r\n",
+    "GET /v1/encodings HTTP/1.1\r\nHost: h\r\n\r\n",
+    "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Length: 47\r\n\r\n"
+    "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4],[5,6,7,8]]}",
+    "GET /v1/table?kind=rope&dims=64 HTTP/1.1\r\nHost: h\r\n\r\n",
+};
+static const int good_status[] = {200, 200, 200, 200, 200, 400};
+
+static const char *const bad[] = {
+    "GET /livez HTTP/1.1\r\n\r\n",
+    "GET /livez HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n",
+    "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n",
+    "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n{\"spec\"", /* and leaves
+                                                                                      */
+    "NONSENSE\r\n\r\n",
+};
+
+static int port;
+static atomic_bool over;
+static atomic_ulong answered, refused, wrong;
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* ---- Clients ------------------------------------------------------------------------------- */
+
+static void *good_client(void *context)
+{
+    size_t i = (size_t)(uintptr_t)context;
+    struct wire wire = {.fd = -1};
+    for (; !over; i++) {
+        size_t which = i % (sizeof good / sizeof *good);
+        if (wire.fd < 0)
+            wire = wire_open(port);
+        wire_puts(&wire, good[which]);
+        struct wire_answer answer = wire_read(&wire, false);
+        bool closes = answer.head && strstr(answer.head, "Connection: close");
+        if (answer.status == good_status[which])
+            answered++;
+        else if (answer.status == 503)
+            refused++;
+        else
+            wrong++;
+        if (answer.status == 0 || closes)
+            wire_close(&wire);
+        wire_answer_free(&answer);
+        pause_ms(PAUSE_MS);
+    }
+    wire_close(&wire);
+    return NULL;
+}
+
+static void *bad_client(void *context)
+{
+    size_t i = (size_t)(uintptr_t)context;
+    for (; !over; i++) {
+        struct wire wire = wire_open(port);
+        wire_puts(&wire, bad[i % (sizeof bad / sizeof *bad)]);
+        wire_more(&wire, 20);
+        wire_close(&wire);
+        pause_ms(PAUSE_MS);
+    }
+    return NULL;
+}
+
+/* Clients that send one byte a second of a head that never ends; the daemon ends them. */
+static void *slow_clients(void *context)
+{
+    static struct wire slow[SLOW_CLIENTS];
+    (void)context;
+    for (size_t i = 0; i < SLOW_CLIENTS; i++)
+        slow[i].fd = -1;
+    while (!over) {
+        for (size_t i = 0; i < SLOW_CLIENTS; i++) {
+            if (slow[i].fd >= 0 && wire_send(&slow[i], "x", 1))
+                continue;
+            wire_close(&slow[i]);
+            slow[i] = wire_open(port);
+            wire_puts(&slow[i], "GET /livez HTTP/1.1\r\nHost: h\r\nX: ");
+        }
+        pause_ms(1000);
+    }
+    for (size_t i = 0; i < SLOW_CLIENTS; i++)
+        wire_close(&slow[i]);
+    return NULL;
+}
+
+/* ---- The daemon, seen from outside ---------------------------------------------------------- */
+
+struct sample {
+    long rss_kb, threads, fds;
+};
+
+static struct sample take_sample(const char *pid)
+{
+    struct sample sample = {0};
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%s/status", pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            sample.rss_kb = strtol(line + 6, NULL, 10);
+        if (strncmp(line, "Threads:", 8) == 0)
+            sample.threads = strtol(line + 8, NULL, 10);
+    }
+    if (file)
+        fclose(file);
+    snprintf(path, sizeof path, "/proc/%s/fd", pid);
+    DIR *folder = opendir(path);
+    while (folder && readdir(folder))
+        sample.fds++;
+    if (folder)
+        closedir(folder);
+    sample.fds -= 2; /* . and .. */
+    return sample;
+}
+
+static void show(const char *when, struct sample sample)
+{
+    printf("%-8s rss %ld kB, %ld descriptors, %ld threads; answered %lu, 503 %lu, wrong %lu\n",
+           when, sample.rss_kb, sample.fds, sample.threads, atomic_load(&answered),
+           atomic_load(&refused), atomic_load(&wrong));
+    fflush(stdout);
+}
+
+/* Largest change of resident memory from the second tenth to a later one, relative. */
+static double watch(const char *pid, long seconds)
+{
+    double reference = 0, drift = 0;
+    for (long tenth = 1; tenth <= 10; tenth++) {
+        struct sample sample = {0};
+        double sum_kb = 0;
+        char when[24];
+        for (int i = 0; i < TENTH_N; i++) {
+            pause_ms(seconds * 100 / TENTH_N);
+            sample = take_sample(pid);
+            sum_kb += (double)sample.rss_kb;
+        }
+        sample.rss_kb = (long)(sum_kb / TENTH_N);
+        if (tenth == 2)
+            reference = (double)sample.rss_kb;
+        double change = tenth > 2 ? (double)sample.rss_kb / reference - 1 : 0;
+        change = change < 0 ? -change : change;
+        drift = change > drift ? change : drift;
+        snprintf(when, sizeof when, "%ld s", tenth * seconds / 10);
+        show(when, sample);
+    }
+    return drift;
+}
+
+int main(int arguments_n, char **arguments)
+{
+    if (arguments_n < 3)
+        return 2;
+    port = (int)strtol(arguments[1], NULL, 10);
+    const char *pid = arguments[2];
+    long seconds = arguments_n > 3 ? strtol(arguments[3], NULL, 10) : 600;
+    pthread_t threads[GOOD_THREADS + BAD_THREADS + 1];
+    size_t n = 0;
+    struct sample before = take_sample(pid);
+    show("before", before);
+    for (uintptr_t i = 0; i < GOOD_THREADS; i++)
+        pthread_create(&threads[n++], NULL, good_client, (void *)i);
+    for (uintptr_t i = 0; i < BAD_THREADS; i++)
+        pthread_create(&threads[n++], NULL, bad_client, (void *)i);
+    pthread_create(&threads[n++], NULL, slow_clients, NULL);
+    double drift = watch(pid, seconds);
+    over = true;
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    pause_ms(SETTLE_S * 1000L);
+    struct sample after = take_sample(pid);
+    show("after", after);
+    bool ok = drift <= DRIFT_MAX && wrong == 0 && answered > 0 && after.fds == before.fds &&
+              after.threads == before.threads;
+    printf("soak: memory within %.1f %% of the second tenth's: %s\n", 100 * drift,
+           ok ? "passed" : "FAILED");
+    return ok ? 0 : 1;
+}
