@@ -19,7 +19,7 @@
 #define TENTH_N      60 /* samples in a tenth of the time */
 #define DRIFT_MAX    0.05
 #define SETTLE_S     20 /* for lingering and idle connections to end */
-#define PAUSE_MS     2 /* of a client between requests: the load is even, not the most there can be */
+#define PAUSE_MS     2  /* of a client between requests, so that the load is even */
 
 static const char *const good[] = {
     "GET /v1/table?kind=rope&dim=128&positions=0:100 HTTP/1.1\r\nHost: h\r\n\r\n",
