@@ -79,7 +79,7 @@ static inline bool wire_more(struct wire *wire, int wait_ms)
 {
     struct pollfd ready = {.fd = wire->fd, .events = POLLIN};
 
-    if (wire->len + 65536 > wire->capacity) {
+    if (!wire->data || wire->len + 65536 > wire->capacity) {
         wire->capacity = 2 * wire->capacity + 65537;
         wire->data = realloc(wire->data, wire->capacity);
         if (!wire->data)

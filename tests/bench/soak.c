@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "../wire.h"
@@ -57,7 +56,7 @@ static void pause_ms(long ms)
 
 static void *good_client(void *context)
 {
-    size_t i = (size_t)(uintptr_t)context;
+    size_t i = *(const size_t *)context; /* where in the list it begins */
     struct wire wire = {.fd = -1};
     for (; !over; i++) {
         size_t which = i % (sizeof good / sizeof *good);
@@ -83,7 +82,7 @@ static void *good_client(void *context)
 
 static void *bad_client(void *context)
 {
-    size_t i = (size_t)(uintptr_t)context;
+    size_t i = *(const size_t *)context; /* where in the list it begins */
     for (; !over; i++) {
         struct wire wire = wire_open(port);
         wire_puts(&wire, bad[i % (sizeof bad / sizeof *bad)]);
@@ -189,10 +188,11 @@ int main(int arguments_n, char **arguments)
     size_t n = 0;
     struct sample before = take_sample(pid);
     show("before", before);
-    for (uintptr_t i = 0; i < GOOD_THREADS; i++)
-        pthread_create(&threads[n++], NULL, good_client, (void *)i);
-    for (uintptr_t i = 0; i < BAD_THREADS; i++)
-        pthread_create(&threads[n++], NULL, bad_client, (void *)i);
+    static size_t first[GOOD_THREADS + BAD_THREADS];
+    for (; n < GOOD_THREADS + BAD_THREADS; n++) {
+        first[n] = n;
+        pthread_create(&threads[n], NULL, n < GOOD_THREADS ? good_client : bad_client, &first[n]);
+    }
     pthread_create(&threads[n++], NULL, slow_clients, NULL);
     double growth = watch(pid, seconds);
     over = true;
