@@ -77,7 +77,7 @@ static bool seed_tensor(struct job *job, struct apply *own)
     int row = pe_params_find(spec, "dim", 3);
     const struct pe_value *dim = row >= 0 ? &spec->value[row] : NULL;
     struct position_lists lists;
-    struct pe_value *positions = &job->keys.value[pe_params_find(&job->keys, "positions", 9)];
+    struct pe_value *positions = job_key_edit(job, "positions");
     if (!positions->set && !job_key(job, "grid")->set)
         *positions = (struct pe_value){.given = true, .set = true, .text = "0:32"};
     if (!job_positions(job, "positions", job->specs[0].spec.kind->axes, 1, &lists))
@@ -202,9 +202,22 @@ static bool read_positions(struct job *job, struct target *target)
     return job_positions_check(job, p);
 }
 
+/* Keys that only test vectors, or only a posted k, can use. */
+static bool keys_read(struct job *job, const struct apply *own)
+{
+    static const char *const seeded[] = {"shape", "content", "seed", "gain", NULL};
+    static const char *const for_k[] = {"k_positions", NULL};
+    bool k = false;
+    for (size_t i = 0; i < own->targets_n; i++)
+        k = k || own->target[i].role == 2;
+    bool ok = !job->has_doc || job_unread(job, seeded, "the request brings its own tensors");
+    return (k || job_unread(job, for_k, "there is no k")) && ok;
+}
+
 static bool prepare_targets(struct job *job, struct apply *own)
 {
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
+    ok = ok && keys_read(job, own);
     for (size_t i = 0; ok && i < own->targets_n; i++)
         ok = view_target(job, &own->target[i]);
     ok = job_table(job) && ok;
@@ -330,17 +343,14 @@ static bool apply_target(struct job *job, const struct target *target)
 static void echo(struct job *job, const struct apply *own)
 {
     const struct target *first = &own->target[0];
-    struct pe_value *positions = &job->keys.value[pe_params_find(&job->keys, "positions", 9)];
+    struct pe_value *positions = job_key_edit(job, "positions");
     if (!positions->set && !job_key(job, "grid")->set) {
         positions->set = true;
         positions->text = first->positions.text;
     }
     job_dtype(job, first->in.dtype);
-    static const char *const seeded[] = {"shape", "content", "seed", "gain"};
-    for (size_t i = 0; !first->seeded && i < sizeof seeded / sizeof *seeded; i++)
-        job->keys.value[pe_params_find(&job->keys, seeded[i], strlen(seeded[i]))].set = false;
     if (!first->axes || strcmp(first->axes, "btd") != 0)
-        job->keys.value[pe_params_find(&job->keys, "heads", 5)].set = false;
+        job_key_edit(job, "heads")->set = false;
 }
 
 static bool compute(struct job *job)

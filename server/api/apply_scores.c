@@ -53,6 +53,10 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
                        "POST {\"spec\":\"alibi:heads=2\",\"scores\":[[[0,0],[0,0]],[[0,0],[0,0]]]}",
                        "kind=%s acts on scores: post them as [heads, queries, keys]",
                        spec->kind->name);
+    static const char *const unread[] = {"axes", "inverse", "shape", "content",
+                                         "seed", "gain",    "grid",  NULL};
+    if (!job_unread(job, unread, "scores are [heads, queries, keys], with a batch axis or without"))
+        return false;
     size_t rank = scores->rank, heads = pe_spec_heads(spec);
     if (rank < 2 || rank > 4 || scores->count == 0 ||
         (rank > 2 ? scores->shape[rank - 3] != heads : heads != 1))

@@ -67,7 +67,9 @@ static bool prepare(struct job *job)
         return false;
     own->dtype = job_dtype(job, PE_F64);
     own->arrows = job_key(job, "content")->set;
-    ok = read_pairs(job, own);
+    static const char *const seeded[] = {"seed", "gain", NULL};
+    ok = own->arrows || job_unread(job, seeded, "without content there is no vector to turn");
+    ok = read_pairs(job, own) && ok;
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
     if (!ok || !job_positions_check(job, &own->positions))
         return false;

@@ -61,6 +61,9 @@ static bool read_vectors(struct job *job, struct own *own)
     own->vectors_n = 1;
     if (!own->posted)
         return true;
+    static const char *const seeded[] = {"content", "seed", "gain", NULL};
+    if (!job_unread(job, seeded, "the request brings its own q and k"))
+        return false;
     if (!q_found || !k_found)
         return err_add(err, ERR_missing_parameter, q_found ? "/k" : "/q", NULL,
                        "q and k are posted together or not at all");
@@ -105,7 +108,7 @@ static bool settle_dim(struct job *job, struct own *own)
 
 static bool read_scale(struct job *job, struct own *own)
 {
-    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, "scale", 5)];
+    struct pe_value *value = job_key_edit(job, "scale");
     const json_t *json = job->has_doc ? json_object_get(job->doc.root, "scale") : NULL;
     if (json_is_number(json)) {
         double number = json_number_value(json);
@@ -196,9 +199,11 @@ static bool prepare(struct job *job)
     struct position_lists all;
     if (!ok || !check_work(job, own) || !places(job, own, &all) || !job_positions_check(job, &all))
         return false;
-    const struct pe_value *tolerance = job_key(job, "tolerance");
-    own->tolerance =
-        tolerance->set ? tolerance->number : tolerances[own->posted ? own->q.dtype : PE_F64];
+    struct pe_value *tolerance = job_key_edit(job, "tolerance");
+    if (!tolerance->set) /* by the dtype of q, and echoed */
+        *tolerance = (struct pe_value){.set = true,
+                                       .number = tolerances[own->posted ? own->q.dtype : PE_F64]};
+    own->tolerance = tolerance->number;
     return true;
 }
 
@@ -347,17 +352,6 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
     return true;
 }
 
-/* Seeded vectors: what was posted is not echoed, nor are keys that it makes idle. */
-static void echo(struct job *job, const struct own *own)
-{
-    static const char *const seeded[] = {"content", "seed", "gain"};
-    for (size_t i = 0; own->posted && i < 3; i++)
-        job->keys.value[pe_params_find(&job->keys, seeded[i], strlen(seeded[i]))].set = false;
-    struct pe_value *tolerance = &job->keys.value[pe_params_find(&job->keys, "tolerance", 9)];
-    tolerance->number = own->tolerance;
-    tolerance->set = true;
-}
-
 static bool compute(struct job *job)
 {
     struct own *own = job->own;
@@ -368,7 +362,6 @@ static bool compute(struct job *job)
     own->scores = job_alloc(job, job->specs_n * each, sizeof *own->scores);
     if (!own->k_at || !own->scores || !vectors_finite(job, own))
         return false;
-    echo(job, own);
     struct tree *blocks = several ? tree_array(job->answer.root, "blocks") : NULL;
     for (size_t s = 0; s < job->specs_n; s++)
         if (!compute_block(job, blocks, s))

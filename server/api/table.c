@@ -41,7 +41,7 @@ struct own {
 static bool read_value(struct job *job, struct own *own)
 {
     const struct pe_spec *spec = &job->specs[0].spec;
-    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, "value", 5)];
+    struct pe_value *value = job_key_edit(job, "value");
     enum pe_acts acts = spec->kind->acts;
     bool t5 = strcmp(spec->kind->name, "t5") == 0;
     if (!value->set)
@@ -105,6 +105,18 @@ static bool cost(struct job *job, const struct own *own)
     }
 }
 
+/* Keys that say nothing about the value asked for. */
+static bool keys_read(struct job *job, enum value value)
+{
+    static const char *const width[] = {"width", NULL}, *const channels[] = {"channels", NULL};
+    static const char *const dtype[] = {"dtype", NULL};
+    bool ok = value == COS || value == SIN || value == BOTH ||
+              job_unread(job, width, "only cos, sin and both have a width");
+    if (value == BIAS || value == BUCKET || value == SLOPES)
+        ok = job_unread(job, channels, "this value has no channels") && ok;
+    return (value != BUCKET || job_unread(job, dtype, "buckets are i64")) && ok;
+}
+
 /* Columns of one row before channels are chosen. */
 static size_t row_width(const struct job *job, enum value value)
 {
@@ -123,7 +135,7 @@ static bool prepare(struct job *job)
     const struct pe_spec *spec = &job->specs[0].spec;
     bool ok = job_specs_finish(job);
     ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions) && ok;
-    ok = read_value(job, own) && ok;
+    ok = read_value(job, own) && keys_read(job, own->value) && ok;
     if (!ok)
         return false;
     own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);

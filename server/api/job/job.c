@@ -178,6 +178,11 @@ const struct pe_value *job_key(const struct job *job, const char *name)
     return pe_params_get(&job->keys, name);
 }
 
+struct pe_value *job_key_edit(struct job *job, const char *name)
+{
+    return &job->keys.value[job_key(job, name) - job->keys.value];
+}
+
 bool job_key_is(const struct job *job, const char *name, const char *choice)
 {
     const struct pe_value *value = job_key(job, name);
@@ -185,6 +190,19 @@ bool job_key_is(const struct job *job, const char *name, const char *choice)
     size_t len;
     const char *text = value->set ? pe_choice_name(row, value->number, &len) : NULL;
     return text && strlen(choice) == len && memcmp(text, choice, len) == 0;
+}
+
+bool job_unread(struct job *job, const char *const *names, const char *because)
+{
+    bool ok = true;
+    for (; *names; names++) {
+        struct pe_value *value = job_key_edit(job, *names);
+        if (value->given)
+            ok = err_add(&job->request->err, ERR_conflicting_parameters, *names, "leave it out",
+                         "\"%s\" has no effect: %s", *names, because);
+        value->set = false;
+    }
+    return ok;
 }
 
 void *job_alloc(struct job *job, size_t n, size_t size)
@@ -220,7 +238,7 @@ const struct pe_plan *job_plan(const struct job *job, size_t i)
 enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise)
 {
     /* The choices of the dtype row stand in the order of enum pe_dtype. */
-    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, "dtype", 5)];
+    struct pe_value *value = job_key_edit(job, "dtype");
     if (!value->set)
         *value = (struct pe_value){.set = true, .number = (double)otherwise};
     return (enum pe_dtype)value->number;

@@ -74,7 +74,13 @@ bool job_expired(struct job *job);
 
 /* Pieces for prepare. */
 const struct pe_value *job_key(const struct job *job, const char *name);
+struct pe_value *job_key_edit(struct job *job,
+                              const char *name); /* to set what a default came to */
 bool job_key_is(const struct job *job, const char *name, const char *choice); /* PE_ENUM */
+/* Keys that the rest of the request leaves without effect (`names` ends with NULL): one that was
+ * given is a mistake, since nothing is dropped silently. `because` completes "X has no effect: ".
+ */
+bool job_unread(struct job *job, const char *const *names, const char *because);
 /* Tensor member by name; *found tells whether there is one. */
 bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);
 /* The member `table` (learned [rows, dim], t5 [buckets, heads]) into the specs that read one;

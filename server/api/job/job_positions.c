@@ -222,7 +222,7 @@ static bool lists_read(struct job *job, struct pe_value *value, const char *name
 bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
                    struct position_lists *out)
 {
-    struct pe_value *value = &job->keys.value[pe_params_find(&job->keys, name, strlen(name))];
+    struct pe_value *value = job_key_edit(job, name);
     *out = (struct position_lists){0};
     bool member = job->has_doc && json_object_get(job->doc.root, name);
     out->where = member ? arena_printf(&job->request->arena, "/%s", name) : name;

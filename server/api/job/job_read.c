@@ -80,6 +80,15 @@ static void set_list(struct job *job, struct pe_params *params, const struct fie
         pe_params_set_list(params, field->name, list, array->count, faults);
 }
 
+/* A list or number for a parameter with a grammar of its own: read where it is wanted. */
+static void set_unread(struct job *job, struct pe_value *value, const struct field *field)
+{
+    if (value->given)
+        err_add(&job->request->err, ERR_conflicting_parameters, field->where, NULL,
+                "\"%s\" is given in the query and in the body", field->name);
+    value->given = value->set = true;
+}
+
 /* Sets one parameter from what the field holds; faults become errors at the field's place. */
 static void params_set(struct job *job, struct pe_params *params, const struct field *field)
 {
@@ -90,7 +99,7 @@ static void params_set(struct job *job, struct pe_params *params, const struct f
     if (!json)
         pe_params_set_text(params, field->name, field->text, &faults);
     else if (params->rows[row].type == PE_TEXT && !json_is_string(json))
-        params->value[row].given = params->value[row].set = true; /* read where it is wanted */
+        set_unread(job, &params->value[row], field);
     else if (array)
         set_list(job, params, field, array, &faults);
     else if (json_is_string(json))
