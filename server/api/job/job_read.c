@@ -189,30 +189,13 @@ static struct job_spec *spec_add(struct job *job, const char *where, const char 
     return slot;
 }
 
-/* The kind by name, or an error with the nearest. */
+/* The kind by name, or the core's fault at `where`. */
 static const struct pe_kind *kind_named(struct job *job, const char *name, const char *where)
 {
-    const struct pe_kind *kind = pe_kind_find(name, strlen(name));
-    if (kind)
-        return kind;
-    const char *names[64];
-    size_t n = pe_kinds_n();
-    const char *allowed = "";
-    for (size_t i = 0; i < n; i++) {
-        names[i] = pe_kind_at(i)->name;
-        if (allowed)
-            allowed = arena_printf(&job->request->arena, "%s%s%s", allowed, i ? " " : "", names[i]);
-    }
-    const char *nearest = pe_nearest_name(name, names, n);
-    char hint[80] = "GET /v1/encodings lists all kinds";
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    struct err *err = &job->request->err;
-    err_add(err, ERR_invalid_value, where, hint, "kind must be one of %s; got \"%.60s\"",
-            allowed ? allowed : "those of /v1/encodings", name);
-    if (err->n <= ERR_ITEMS_MAX)
-        err->item[err->n - 1].allowed = allowed;
-    return NULL;
+    struct pe_faults faults = {0};
+    const struct pe_kind *kind = pe_kind_require(name, strlen(name), &faults);
+    api_faults_at(&job->request->err, &faults, where);
+    return kind;
 }
 
 static void spec_from_text(struct job *job, const char *text, const char *where)
