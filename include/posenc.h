@@ -244,6 +244,8 @@ bool pe_spec_parse(const char *text, struct pe_spec *spec, struct pe_faults *fau
 double pe_spec_number(const struct pe_spec *spec, const char *name); /* a row of the kind */
 size_t pe_spec_dim(const struct pe_spec *spec);   /* width of a row; 0 for bias kinds */
 size_t pe_spec_pairs(const struct pe_spec *spec); /* frequencies: rotary_dim/2, dim/2; else 0 */
+/* Rotating kinds: the channels of a pair's first and second member. */
+void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
 size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
 
 /* ---- Positions ---------------------------------------------------------------------------- */

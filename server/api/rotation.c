@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "columns.h"
 #include "content.h"
 #include "job.h"
 #include "keys.h"
@@ -26,34 +27,10 @@ static const struct pe_param keys[] = {
 struct own {
     struct position_lists positions;
     enum pe_dtype dtype;
-    size_t *pairs, pairs_n;
-    double *pair_labels;
+    struct columns pairs;
     struct content content; /* of the vector that is turned */
     bool arrows;
 };
-
-static bool read_pairs(struct job *job, struct own *own)
-{
-    size_t all = pe_spec_pairs(&job->specs[0].spec);
-    struct position_lists lists = {0};
-    bool some = job_key(job, "pairs")->set;
-    if (some && !job_positions(job, "pairs", 1, 1, &lists))
-        return false;
-    own->pairs_n = some ? lists.list->n : all;
-    own->pairs = job_alloc(job, own->pairs_n, sizeof *own->pairs);
-    own->pair_labels = job_alloc(job, own->pairs_n, sizeof(double));
-    if (!own->pairs || !own->pair_labels)
-        return false;
-    for (size_t i = 0; i < own->pairs_n; i++) {
-        double pair = some ? lists.list->at[0][i] : (double)i;
-        if (!(pair >= 0 && pair < (double)all) || pair != (double)(size_t)pair)
-            return err_add(&job->request->err, ERR_invalid_value, "pairs", NULL,
-                           "pairs are whole numbers from 0 to %zu; got %g", all - 1, pair);
-        own->pairs[i] = (size_t)pair;
-        own->pair_labels[i] = pair;
-    }
-    return true;
-}
 
 static bool prepare(struct job *job)
 {
@@ -69,23 +46,13 @@ static bool prepare(struct job *job)
     own->arrows = job_key(job, "content")->set;
     static const char *const seeded[] = {"seed", "gain", NULL};
     ok = own->arrows || job_unread(job, seeded, "without content there is no vector to turn");
-    ok = read_pairs(job, own) && ok;
+    ok = columns_read(job, "pairs", pe_spec_pairs(spec), &own->pairs) && ok;
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
     if (!ok || !job_positions_check(job, &own->positions))
         return false;
     job->plan_positions = *own->positions.list;
     size_t tensors = own->arrows ? 7 : 3;
-    return job_cost(job, job_product((size_t[]){tensors, own->positions.list->n, own->pairs_n}, 3));
-}
-
-/* Chosen pairs of [n, all] into [n, pairs_n]. */
-static void choose_pairs(const struct own *own, size_t all, const void *from, void *to, size_t n)
-{
-    size_t size = pe_dtype_size(own->dtype);
-    for (size_t r = 0; r < n; r++)
-        for (size_t i = 0; i < own->pairs_n; i++)
-            memcpy((char *)to + (r * own->pairs_n + i) * size,
-                   (const char *)from + (r * all + own->pairs[i]) * size, size);
+    return job_cost(job, job_product((size_t[]){tensors, own->positions.list->n, own->pairs.n}, 3));
 }
 
 /* Angles, cosines and sines, a slab of tokens at a time. */
@@ -95,7 +62,7 @@ static bool angles_output(struct job *job)
     const struct pe_plan *plan = job_plan(job, 0);
     const struct pe_positions *all = own->positions.list;
     size_t pairs = pe_spec_pairs(&job->specs[0].spec);
-    size_t shape[] = {all->n, own->pairs_n};
+    size_t shape[] = {all->n, own->pairs.n};
     size_t size = pe_dtype_size(own->dtype);
     char *out[3];
     static const char *const names[] = {"angle", "cos", "sin"};
@@ -107,16 +74,14 @@ static bool angles_output(struct job *job)
     enum pe_angle form = (enum pe_angle)job_key(job, "value")->number;
     for (size_t first = 0; scratch && first < all->n; first += slab) {
         size_t n = all->n - first < slab ? all->n - first : slab;
-        struct pe_positions part = {.axes = all->axes, .n = n};
-        for (size_t axis = 0; axis < all->axes; axis++)
-            part.at[axis] = all->at[axis] + first;
+        struct pe_positions part = tokens_slab(all, first, n);
         if (job_expired(job))
             return false;
-        size_t at = first * own->pairs_n * size;
-        pe_angles(plan, &part, own->pairs, own->pairs_n, form, own->dtype, out[0] + at);
+        size_t at = first * own->pairs.n * size;
+        pe_angles(plan, &part, own->pairs.index, own->pairs.n, form, own->dtype, out[0] + at);
         pe_cos_sin(plan, &part, own->dtype, scratch, scratch + slab * pairs * size);
-        choose_pairs(own, pairs, scratch, out[1] + at, n);
-        choose_pairs(own, pairs, scratch + slab * pairs * size, out[2] + at, n);
+        columns_take(&own->pairs, scratch, out[1] + at, n, size);
+        columns_take(&own->pairs, scratch + slab * pairs * size, out[2] + at, n, size);
     }
     return scratch != NULL;
 }
@@ -126,17 +91,15 @@ static bool arrow_output(struct job *job, const char *name, const void *rows)
 {
     struct own *own = job->own;
     const struct pe_spec *spec = &job->specs[0].spec;
-    size_t n = own->positions.list->n, dim = pe_spec_dim(spec), pairs = pe_spec_pairs(spec);
+    size_t n = own->positions.list->n, dim = pe_spec_dim(spec);
     size_t size = pe_dtype_size(own->dtype);
-    bool interleaved = pe_params_get(&spec->params, "layout")->number == 0;
-    char *out = job_output(job, name, own->dtype, 3, (size_t[]){n, own->pairs_n, 2});
+    char *out = job_output(job, name, own->dtype, 3, (size_t[]){n, own->pairs.n, 2});
     if (!out)
         return false;
     for (size_t r = 0; r < n; r++)
-        for (size_t i = 0; i < own->pairs_n; i++) {
-            size_t pair = own->pairs[i];
-            size_t a = interleaved ? 2 * pair : pair;
-            size_t b = interleaved ? a + 1 : pair + pairs;
+        for (size_t i = 0; i < own->pairs.n; i++) {
+            size_t a, b;
+            pe_spec_pair_channels(spec, own->pairs.index[i], &a, &b);
             const char *row = (const char *)rows + r * dim * size;
             memcpy(out, row + a * size, size);
             memcpy(out + size, row + b * size, size);
@@ -177,7 +140,7 @@ static bool compute(struct job *job)
     if (!angles_output(job) || (own->arrows && !arrows_output(job)))
         return false;
     job->answer.axes[0] = job_position_axis(job, &own->positions);
-    job->answer.axes[1] = (struct answer_axis){"pair", "pair", own->pair_labels, NULL};
+    job->answer.axes[1] = (struct answer_axis){"pair", "pair", own->pairs.labels, NULL};
     return true;
 }
 

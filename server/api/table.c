@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "columns.h"
 #include "job.h"
 #include "keys.h"
 
@@ -32,9 +33,8 @@ struct own {
     struct position_lists positions;
     enum value value;
     enum pe_dtype dtype;
-    size_t width;                 /* of one row before channels are chosen */
-    size_t *channels, channels_n; /* NULL: all */
-    double *channel_labels;
+    size_t width; /* of one row before channels are chosen */
+    struct columns channels;
 };
 
 /* The value asked for, or the kind's own; refused where the kind has none of it. */
@@ -61,36 +61,11 @@ static bool read_value(struct job *job, struct own *own)
                    "kind=%s has no such value", spec->kind->name);
 }
 
-/* channels=: whole numbers below the width. */
-static bool read_channels(struct job *job, struct own *own)
-{
-    const struct pe_value *value = job_key(job, "channels");
-    if (!value->set)
-        return true;
-    struct position_lists lists;
-    if (!job_positions(job, "channels", 1, 1, &lists))
-        return false;
-    own->channels_n = lists.list->n;
-    own->channels = job_alloc(job, own->channels_n, sizeof *own->channels);
-    own->channel_labels = job_alloc(job, own->channels_n, sizeof(double));
-    if (!own->channels || !own->channel_labels)
-        return false;
-    for (size_t i = 0; i < own->channels_n; i++) {
-        double c = lists.list->at[0][i];
-        if (!(c >= 0 && c < (double)own->width) || c != (double)(size_t)c)
-            return err_add(&job->request->err, ERR_invalid_value, "channels", NULL,
-                           "channels are whole numbers from 0 to %zu; got %g", own->width - 1, c);
-        own->channels[i] = (size_t)c;
-        own->channel_labels[i] = c;
-    }
-    return true;
-}
-
 static bool cost(struct job *job, const struct own *own)
 {
     size_t n = own->positions.list->n;
     size_t heads = pe_spec_heads(&job->specs[0].spec);
-    size_t columns = own->channels ? own->channels_n : own->width;
+    size_t columns = own->channels.n;
     switch (own->value) {
     case BIAS:
         return job_cost(job, job_product((size_t[]){heads, n, n}, 3));
@@ -140,7 +115,7 @@ static bool prepare(struct job *job)
         return false;
     own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);
     own->width = row_width(job, own->value);
-    if (spec->kind->acts != PE_BIASES && !read_channels(job, own))
+    if (spec->kind->acts != PE_BIASES && !columns_read(job, "channels", own->width, &own->channels))
         return false;
     job->plan_positions = *own->positions.list;
     return job_positions_check(job, &own->positions) && cost(job, own);
@@ -148,32 +123,20 @@ static bool prepare(struct job *job)
 
 /* ---- Computing ----------------------------------------------------------------------------- */
 
-/* Tokens [first, first + n) of a list. */
-static struct pe_positions tokens(const struct pe_positions *all, size_t first, size_t n)
-{
-    struct pe_positions some = {.axes = all->axes, .n = n};
-    for (size_t axis = 0; axis < all->axes; axis++)
-        some.at[axis] = all->at[axis] + first;
-    return some;
-}
-
-static void copy_element(void *to, size_t i, const void *from, size_t j, size_t size)
-{
-    memcpy((char *)to + i * size, (const char *)from + j * size, size);
-}
-
-/* Channel -> pair for cos and sin repeated to full width. */
-static void repeat_pairs(const struct job *job, const void *half, void *full, size_t rows,
+/* cos or sin of each pair, [rows, pairs], into both channels of the pair, [rows, 2 pairs]. */
+static void repeat_pairs(const struct pe_spec *spec, const char *half, char *full, size_t rows,
                          size_t size)
 {
-    const struct pe_spec *spec = &job->specs[0].spec;
     size_t pairs = pe_spec_pairs(spec);
-    const struct pe_value *layout = pe_params_get(&spec->params, "layout");
-    bool interleaved = layout->number == 0; /* the first choice of the row */
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < 2 * pairs; c++)
-            copy_element(full, r * 2 * pairs + c, half,
-                         r * pairs + (interleaved ? c / 2 : c % pairs), size);
+    for (size_t pair = 0; pair < pairs; pair++) {
+        size_t a, b;
+        pe_spec_pair_channels(spec, pair, &a, &b);
+        for (size_t r = 0; r < rows; r++) {
+            const char *from = half + (r * pairs + pair) * size;
+            memcpy(full + (r * 2 * pairs + a) * size, from, size);
+            memcpy(full + (r * 2 * pairs + b) * size, from, size);
+        }
+    }
 }
 
 /* One slab of rows of `value` at full width. */
@@ -193,16 +156,7 @@ static void fill_rows(struct job *job, enum value value, const struct pe_positio
     pe_cos_sin(plan, positions, own->dtype, value == COS ? half : other,
                value == COS ? other : half);
     if (full)
-        repeat_pairs(job, half, out, positions->n, size);
-}
-
-static void choose_channels(const struct own *own, const void *rows, void *out, size_t rows_n)
-{
-    size_t size = pe_dtype_size(own->dtype);
-    for (size_t r = 0; r < rows_n; r++)
-        for (size_t c = 0; c < own->channels_n; c++)
-            copy_element(out, r * own->channels_n + c, rows, r * own->width + own->channels[c],
-                         size);
+        repeat_pairs(&job->specs[0].spec, half, out, positions->n, size);
 }
 
 /* One tensor [positions, channels], slab by slab. */
@@ -210,7 +164,7 @@ static bool rows_output(struct job *job, const char *name, enum value value)
 {
     struct own *own = job->own;
     size_t n = own->positions.list->n;
-    size_t columns = own->channels ? own->channels_n : own->width;
+    size_t columns = own->channels.n;
     size_t size = pe_dtype_size(own->dtype);
     char *out = job_output(job, name, own->dtype, 2, (size_t[]){n, columns});
     size_t slab = own->width < SLAB ? SLAB / own->width : 1;
@@ -221,18 +175,16 @@ static bool rows_output(struct job *job, const char *name, enum value value)
     char *rows = scratch + 2 * slab * own->width * size;
     for (size_t first = 0; first < n; first += slab) {
         size_t some = n - first < slab ? n - first : slab;
-        struct pe_positions part = tokens(own->positions.list, first, some);
+        struct pe_positions part = tokens_slab(own->positions.list, first, some);
         char *to = out + first * columns * size;
         if (job_expired(job))
             return false;
-        fill_rows(job, value, &part, own->channels ? rows : to, scratch);
-        if (own->channels)
-            choose_channels(own, rows, to, some);
+        fill_rows(job, value, &part, own->channels.some ? rows : to, scratch);
+        if (own->channels.some)
+            columns_take(&own->channels, rows, to, some, size);
     }
-    job->answer.axes[0] = (struct answer_axis){
-        "position", "pos", own->positions.list->axes == 1 ? own->positions.list->at[0] : NULL,
-        NULL};
-    job->answer.axes[1] = (struct answer_axis){"channel", "channel", own->channel_labels, NULL};
+    job->answer.axes[0] = job_position_axis(job, &own->positions);
+    job->answer.axes[1] = (struct answer_axis){"channel", "channel", own->channels.labels, NULL};
     return true;
 }
 
@@ -250,7 +202,7 @@ static bool matrix_output(struct job *job)
     size_t step = at->n * pe_dtype_size(own->dtype);
     for (size_t h = 0; out && h < heads; h++)
         for (size_t i = 0; i < at->n; i++) {
-            struct pe_positions query = tokens(at, i, 1);
+            struct pe_positions query = tokens_slab(at, i, 1);
             char *row = out + (h * at->n + i) * step;
             if (i % 64 == 0 && job_expired(job))
                 return false;

@@ -246,3 +246,14 @@ Test(table, links_to_itself)
         json_decref(again);
     }
 }
+
+/* Where a position has two coordinates, csv and txt show both. */
+Test(table, labels_rows_by_both_coordinates)
+{
+    struct request request;
+    call(&request, "GET", "/v1/table.csv?kind=rope2d&dim=4&grid=2x2&channels=0,2", NULL);
+    cr_expect_str_eq(call_body(&request), "position,0,2\n0;0,1,1\n0;1,1,0.5403023058681398\n"
+                                          "1;0,0.5403023058681398,1\n"
+                                          "1;1,0.5403023058681398,0.5403023058681398\n");
+    call_end(&request);
+}

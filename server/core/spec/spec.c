@@ -52,6 +52,11 @@ size_t pe_spec_pairs(const struct pe_spec *spec)
     return spec->kind->ops->pairs_n ? spec->kind->ops->pairs_n(spec) : 0;
 }
 
+void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second)
+{
+    spec->kind->ops->pair_channels(spec, pair, first, second);
+}
+
 size_t pe_spec_heads(const struct pe_spec *spec)
 {
     return number_or(spec, "heads", 1);
