@@ -320,8 +320,7 @@ static bool apply_target(struct job *job, const struct target *target)
     const struct pe_plan *plan = job_plan(job, target->spec);
     enum pe_dtype dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : target->in.dtype;
     void *out = job_output(job, roles[target->role].out, dtype, target->in.rank, target->in.shape);
-    size_t work_bytes = pe_apply_work_bytes(plan);
-    void *work = job_alloc(job, work_bytes < 4096 ? 4096 : work_bytes, 1);
+    void *work = job_apply_work(job, plan);
     if (!out || !work || job_expired(job))
         return false;
     struct pe_view out_view = target->view;

@@ -113,9 +113,8 @@ static bool arrows_output(struct job *job)
     struct own *own = job->own;
     size_t n = own->positions.list->n, dim = pe_spec_dim(&job->specs[0].spec);
     size_t size = pe_dtype_size(own->dtype);
-    size_t work_bytes = pe_apply_work_bytes(job_plan(job, 0));
     char *rows = job_alloc(job, job_product((size_t[]){n, dim}, 2), size);
-    void *work = job_alloc(job, work_bytes < 4096 ? 4096 : work_bytes, 1);
+    void *work = job_apply_work(job, job_plan(job, 0));
     if (!rows || !work)
         return false;
     content_fill(&own->content, "x", own->dtype, 0, dim, rows);

@@ -218,6 +218,14 @@ void *job_alloc(struct job *job, size_t n, size_t size)
     return memory;
 }
 
+#define ALIGNED_FROM 4096 /* bytes from which the arena aligns to cache lines */
+
+void *job_apply_work(struct job *job, const struct pe_plan *plan)
+{
+    size_t bytes = pe_apply_work_bytes(plan);
+    return job_alloc(job, bytes < ALIGNED_FROM ? ALIGNED_FROM : bytes, 1);
+}
+
 void *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
                  const size_t *shape)
 {

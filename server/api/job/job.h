@@ -97,6 +97,8 @@ bool job_positions_check(struct job *job, const struct position_lists *positions
 
 /* Memory of the request; adds an error and gives NULL past the cap. */
 void *job_alloc(struct job *job, size_t n, size_t size);
+/* Scratch for pe_apply with this plan, aligned as it wants. NULL as job_alloc. */
+void *job_apply_work(struct job *job, const struct pe_plan *plan);
 /* A tensor of the answer: allocated, appended to answer.tensors. NULL as job_alloc. */
 void *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
                  const size_t *shape);
