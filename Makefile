@@ -72,7 +72,7 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
         unit replay tsan digests tidy fuzz-programs tests
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile tests/tests.mk
 	@sed -n '2,3s/^# *//p' Makefile
 deps: ## install what is missing to build and test (apt-get), or say what to install by hand
 	@deploy/deps.sh build test $(if $(findstring clang,$(CC)),clang)
@@ -122,111 +122,8 @@ $(BUILD)/%.o: server/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(BANNED) $(INC_main) -DPOSENCD_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
-# ---- Tests: one Criterion program per source file, tests/<layer>/test_X.c ----------------------
-# tests/e2e starts the daemon and speaks HTTP to it; POSENCD names another daemon than our own.
-UNITS   := $(foreach l,$(LAYERS) main,$(wildcard tests/$(l)/test_*.c))
-E2ES    := $(wildcard tests/e2e/test_*.c)
-INC_e2e   := $(INC_json)
-LINK_e2e  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(E2ES),$(wildcard tests/e2e/*.c))) $(LINK_json)
-LIBS_e2e  := $(shell pkg-config --libs libcurl 2>/dev/null)
-POSENCD   ?= $(BUILD)/posencd
-
-programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(if $(T),$(filter $(T:%=tests/%.c),$(1)),$(1)))
-
-define testprogram
-$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LINK_$(1)) Makefile
-	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_$(1)) $(call folders,core) -Itests -MMD -MP -MT $$@ \
-	    -MF $$@.d $(LDFLAGS) -o $$@ $$< $(LINK_$(1)) -lcriterion $(LIBS_$(1)) $$(LIBS)
-endef
-$(foreach l,$(LAYERS) main e2e,$(eval $(call testprogram,$(l))))
-
-$(BUILD)/tests/e2e/%.o: tests/e2e/%.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INC_e2e) -Itests -MMD -MP -c -o $@ $<
-
-$(if $(T),$(if $(wildcard $(T:%=tests/%.c)),,$(error there is no tests/$(T).c)))
-tests: $(call programs,$(UNITS) $(E2ES))
-unit: $(call programs,$(UNITS)) ## run the unit tests (T=core/test_cis for one)
-	@tests/run.sh $^
-e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the daemon
-	@POSENCD=$(abspath $(POSENCD)) tests/run.sh $(call programs,$(E2ES))
-check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
-	@tests/checks/layers.sh
-	@tests/checks/style.sh
-	@tests/checks/headers.sh "$(CC)" "$(CXX)" $(foreach l,$(LAYERS) main,"$(l):$(INC_$(l)) $(CPPFLAGS)")
-	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
-	@$(if $(SAN)$(filter-out release,$(MODE)),,tests/checks/hardening.sh $(BUILD)/posencd $(LINK_api))
-	@tests/checks/tables.sh
-	@tests/checks/systemd.sh
-
-# Builds of another kind stand beside the default one, or beside a given BUILD.
-OTHER   := $(if $(filter file,$(origin BUILD)),build/,$(BUILD)-)
-another  = $(MAKE) --no-print-directory CC=$(1) MODE=$(2) BUILD=$(OTHER)$(1)-$(2)
-
-tsan: all $(call programs,$(E2ES)) ## run the end-to-end tests against a daemon under ThreadSanitizer
-	@$(MAKE) --no-print-directory --silent SAN=thread BUILD=$(OTHER)$(notdir $(CC))-thread all
-	@tests/e2e/tsan.sh $(OTHER)$(notdir $(CC))-thread/posencd $(call programs,$(E2ES))
-digests: ## compare answers between instruction sets, worker counts, compilers and -O0/-O3
-	+@$(foreach c,gcc clang,$(foreach m,release debug,$(call another,$(c),$(m)) --silent all &&)) true
-	@tests/e2e/digests.sh $(foreach c,gcc clang,$(foreach m,release debug,$(OTHER)$(c)-$(m)/posencd))
-
-# ---- Fuzzing (libFuzzer) and benchmarks: programs that link everything -------------------------
-INC_fuzz  := $(INC_api)
-INC_bench := $(INC_api)
-FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-BENCH     := $(patsubst tests/bench/bench_%.c,%,$(wildcard tests/bench/bench_*.c))
-define link_all
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_api) $(LDFLAGS) -o $@ $(filter %.c,$^) $(LINK_api) $(LIBS)
-endef
-
-$(BUILD)/tests/fuzz/fuzz_%: LDFLAGS += -fsanitize=fuzzer
-$(BUILD)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LINK_api) Makefile
-	$(link_all)
-$(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LINK_api) Makefile
-	$(link_all)
-$(BUILD)/tests/bench/%: tests/bench/%.c tests/bench/bench.h $(LINK_api) Makefile
-	$(link_all)
-
-fuzz-programs: $(FUZZ:%=$(BUILD)/tests/fuzz/fuzz_%)
-fuzz: ## fuzz each target for FUZZ_SECONDS under ASan and UBSan
-	@deploy/deps.sh build clang
-	@$(MAKE) --no-print-directory --silent CC=clang SAN=address,undefined,fuzzer-no-link \
-	    BUILD=$(OTHER)clang-fuzz fuzz-programs
-	@tests/fuzz/run.sh $(OTHER)clang-fuzz $(FUZZ_SECONDS) $(FUZZ)
-replay: $(FUZZ:%=$(BUILD)/tests/fuzz/replay_%)
-	@set -e; for f in $(FUZZ); do $(BUILD)/tests/fuzz/replay_$$f tests/fuzz/*/$$f; done
-bench: $(BENCH:%=$(BUILD)/tests/bench/bench_%) ## measure: a table, and build/bench.json
-	@tests/bench/run.sh $^
-coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
-	@deploy/deps.sh build test lint
-	+@$(call another,gcc,coverage) --silent unit && $(call another,gcc,coverage) --silent e2e
-	@gcovr --root . --filter 'server/' --object-directory $(OTHER)gcc-coverage \
-	    --html-details $(OTHER)gcc-coverage/index.html --txt
-
-# ---- Lint, format -------------------------------------------------------------------------------
-HEADERS  := $(wildcard include/*.h server/*/*.h server/*/*/*.h server/*.def server/*/*.def tests/*/*.h tests/*.h)
-FORMATTED:= $(shell find include server $(wildcard tests) -name '*.[ch]' -o -name '*.cpp')
-# The tests proper are left to the compilers: clang-tidy takes minutes for Criterion's macros.
-LINTED   := $(filter-out %.inc.c $(wildcard tests/*/test_*.c),$(filter server/%.c tests/%.c,$(FORMATTED)))
-layer_of  = $(basename $(word 2,$(subst /, ,$(1))))
-
-$(BUILD)/lint/%.ok: %.c .clang-tidy $(HEADERS)
-	@mkdir -p $(@D)
-	@clang-tidy --quiet --warnings-as-errors='*' $< -- -std=c11 -D_GNU_SOURCE -DPOSENCD_VERSION='""' \
-	    $(CPPFLAGS) $(INC_$(call layer_of,$<)) $(FLAGS_$(basename $(<F))) $(call folders,core) -Itests >$@.log 2>&1 || { cat $@.log; exit 1; }
-	@mv $@.log $@
-
-tidy: $(LINTED:%.c=$(BUILD)/lint/%.ok)
-
-lint: ## clang-format, clang-tidy and cppcheck, without a finding
-	@deploy/deps.sh build test lint
-	clang-format --dry-run -Werror $(FORMATTED)
-	@$(MAKE) --no-print-directory --keep-going tidy
-	tests/checks/cppcheck.sh $(CPPFLAGS)
-format: ## lay out the sources with clang-format
-	clang-format -i $(FORMATTED)
+# An image is built without the tests.
+-include tests/tests.mk
 
 # ---- Installing ---------------------------------------------------------------------------------
 AT = $(DESTDIR)$(PREFIX)

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     call_finish(&request);
     assert(request.response.status != 500 && request.response.content_type);
     if (strstr(request.response.content_type, "json")) {
-        /* Doubles below 1e21 print without an exponent, which is more than jansson's integers hold. */
+        /* Doubles below 1e21 have no exponent: more than jansson's integers hold. */
         json_t *json = json_loads(call_body(&request),
                                   JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
         assert(json);

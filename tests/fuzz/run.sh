@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh BUILD SECONDS TARGET...: fuzzes each target, starting from its stored inputs. What libFuzzer
 # learns goes to BUILD/corpus; an input that fails is left in BUILD/crashes, to be put into
-# tests/fuzz/regress/TARGET once it is understood. All targets run even when one fails.
+# tests/fuzz/regress/TARGET once it is understood. All targets run even when one fails. FUZZ_SEED other
+# than 0 starts every run at the same place.
 set -u
 build=$1
 seconds=$2
@@ -19,8 +20,8 @@ for target in "$@"; do
     done
     log=$build/crashes/$target.log
     # shellcheck disable=SC2086
-    if "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-        -artifact_prefix="$build/crashes/$target-" "$learned" $stored >"$log" 2>&1; then
+    if "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" \
+        -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$build/crashes/$target-" "$learned" $stored >"$log" 2>&1; then
         passed=$((passed + 1))
         echo "fuzz $target: $(tail -n 1 "$log")"
     else
