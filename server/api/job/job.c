@@ -24,6 +24,7 @@ static void job_release(struct request *request)
         pe_spec_release(&job->specs[i].spec);
     }
     pe_params_release(&job->keys);
+    pe_params_release(&job->common);
     if (job->has_doc)
         json_doc_release(&job->doc);
 }

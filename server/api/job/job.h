@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "api.h"
+#include "common.h"
 #include "doc.h"
 
 #define JOB_SPECS_MAX 8
@@ -49,8 +50,9 @@ struct job {
     bool has_doc, prepared;
     struct job_spec specs[JOB_SPECS_MAX];
     size_t specs_n;
-    struct pe_spec *flat_spec; /* the one whose keys stand in the query (kind=...); NULL */
-    struct pe_params keys;
+    struct pe_spec *flat_spec;          /* the one whose keys stand in the query (kind=...); NULL */
+    struct pe_params keys;              /* the endpoint's own */
+    struct pe_params common;            /* by enum common */
     struct pe_positions plan_positions; /* what plans must be fast for, set by prepare; axes 0:
                                            no plan is needed */
     size_t elements;                    /* of the answer; set by prepare through job_cost */

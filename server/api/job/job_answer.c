@@ -111,8 +111,25 @@ static bool is_default(const struct pe_param *row, const struct pe_value *value,
     return !value->given || (row->fallback && strcmp(row->fallback, text) == 0);
 }
 
-/* The canonical query: the spec, then the keys that differ from their defaults, in row order. NULL
- * without memory; one that is too long may be cut. */
+/* The keys that differ from their defaults, in row order, up to row `rows_n`. */
+static void query_keys(struct job *job, struct buf *out, const struct pe_params *keys,
+                       size_t rows_n)
+{
+    for (size_t i = 0; i < rows_n; i++) {
+        const struct pe_param *row = &keys->rows[i];
+        const struct pe_value *value = &keys->value[i];
+        size_t len = value->set ? pe_value_print(row, value, ',', NULL, 0) : 0;
+        char *text = len ? job_alloc(job, len + 1, 1) : NULL;
+        if (!text)
+            continue;
+        pe_value_print(row, value, ',', text, len + 1);
+        if (!is_default(row, value, text))
+            api_query_append(out, row->name, text);
+    }
+}
+
+/* The canonical query: the spec, then the keys. NULL without memory; one that is too long may be
+ * cut. */
 static const char *canonical_query(struct job *job)
 {
     struct buf out;
@@ -121,17 +138,8 @@ static const char *canonical_query(struct job *job)
         query_spec(&out, job->specs[0].compact);
     for (size_t i = 0; job->specs_n > 1 && i < job->specs_n; i++)
         api_query_append(&out, "spec", job->specs[i].compact);
-    for (size_t i = 0; i < job->keys.rows_n; i++) {
-        const struct pe_param *row = &job->keys.rows[i];
-        const struct pe_value *value = &job->keys.value[i];
-        size_t len = value->set ? pe_value_print(row, value, ',', NULL, 0) : 0;
-        char *text = len ? job_alloc(job, len + 1, 1) : NULL;
-        if (!text)
-            continue;
-        pe_value_print(row, value, ',', text, len + 1);
-        if (!is_default(row, value, text))
-            api_query_append(&out, row->name, text);
-    }
+    query_keys(job, &out, &job->keys, job->keys.rows_n);
+    query_keys(job, &out, &job->common, COMMON_EXPECTATIONS);
     bool complete = !out.failed || out.len > LINK_QUERY_MAX;
     const char *query =
         complete ? arena_strndup(&job->request->arena, out.data ? out.data : "", out.len) : NULL;
@@ -179,6 +187,9 @@ void job_answer_end(struct job *job)
 {
     if (job->answer.params)
         tree_params(job->answer.params, &job->keys);
+    for (size_t i = 0; job->answer.params && i < COMMON_EXPECTATIONS; i++)
+        if (common_differs(job, (enum common)i))
+            tree_value(job->answer.params, &common_keys[i], &job->common.value[i]);
     if (job->request->method != METHOD_POST)
         links(job);
 }

@@ -89,6 +89,16 @@ static void set_unread(struct job *job, struct pe_value *value, const struct fie
     value->given = value->set = true;
 }
 
+/* A number where a word may stand: 1 is as good as "1". */
+static const char *number_text(struct job *job, const json_t *json)
+{
+    char digits[PE_TEXT_MAX];
+    double number = json_number_value(json);
+    size_t len = pe_text_print(PE_F64, &number, 0, digits);
+    const char *text = arena_strndup(&job->request->arena, digits, len);
+    return text ? text : "";
+}
+
 /* Sets one parameter from what the field holds; faults become errors at the field's place. */
 static void params_set(struct job *job, struct pe_params *params, const struct field *field)
 {
@@ -96,9 +106,12 @@ static void params_set(struct job *job, struct pe_params *params, const struct f
     const json_t *json = field->json;
     const struct json_array *array = json ? json_doc_array(&job->doc, field->where) : NULL;
     int row = pe_params_find(params, field->name, strlen(field->name));
+    bool word = params == &job->common && params->rows[row].type == PE_TEXT;
     if (!json)
         pe_params_set_text(params, field->name, field->text, &faults);
-    else if (params->rows[row].type == PE_TEXT && !json_is_string(json))
+    else if (word && json_is_number(json))
+        pe_params_set_text(params, field->name, number_text(job, json), &faults);
+    else if (params->rows[row].type == PE_TEXT && !word && !json_is_string(json))
         set_unread(job, &params->value[row], field);
     else if (array)
         set_list(job, params, field, array, &faults);
@@ -129,6 +142,10 @@ static const char *known_names(struct job *job, const struct pe_params *spec, bo
         names[(*names_n)++] = spec->rows[i].name;
     for (size_t i = 0; with_keys && i < job->keys.rows_n; i++)
         names[(*names_n)++] = job->keys.rows[i].name;
+    for (size_t i = 0; with_keys && i < COMMON_N; i++)
+        names[(*names_n)++] = common_keys[i].name;
+    if (with_keys)
+        names[(*names_n)++] = "format";
     for (size_t i = 0; i < *names_n; i++) {
         text = arena_printf(&job->request->arena, "%s%s%s", text, i ? " " : "", names[i]);
         if (!text)
@@ -141,7 +158,7 @@ static const char *known_names(struct job *job, const struct pe_params *spec, bo
 static void unknown_field(struct job *job, const struct field *field, const struct pe_params *spec,
                           const char *kind, bool with_keys)
 {
-    const char *names[2 * PE_PARAMS_MAX + 1];
+    const char *names[2 * PE_PARAMS_MAX + COMMON_N + 2];
     size_t names_n;
     const char *allowed = known_names(job, spec, with_keys, names, &names_n);
     const char *nearest = pe_nearest_name(field->name, names, names_n);
@@ -167,6 +184,8 @@ static void read_field(struct job *job, const struct field *field)
         params_set(job, &flat->params, field);
     else if (pe_params_find(&job->keys, field->name, len) >= 0)
         params_set(job, &job->keys, field);
+    else if (pe_params_find(&job->common, field->name, len) >= 0)
+        params_set(job, &job->common, field);
     else
         unknown_field(job, field, flat ? &flat->params : NULL, flat ? flat->kind->name : NULL,
                       true);
@@ -398,6 +417,7 @@ bool job_read(struct job *job)
     struct err *err = &job->request->err;
     format_choose(job->request, job->endpoint->formats, &job->format);
     pe_params_init(&job->keys, job->endpoint->keys, job->endpoint->keys_n);
+    pe_params_init(&job->common, common_keys, COMMON_N);
     if (!read_body(job))
         return false;
     size_t errors_before = err->n;
@@ -413,6 +433,8 @@ bool job_read(struct job *job)
         read_json_fields(job);
     struct pe_faults faults = {0};
     pe_params_finish(&job->keys, &faults);
+    pe_params_finish(&job->common, &faults);
     api_faults(err, &faults, job->has_doc ? "/" : "");
+    common_check(job);
     return true;
 }

@@ -6,7 +6,8 @@
 #include "api.h"
 #include "tree.h"
 
-/* Members of components.parameters: kind, spec, format, and every parameter that some kind has. */
+/* Members of components.parameters: kind, spec, format, the keys common to
+ * computed endpoints, and every parameter that some kind has. */
 void openapi_shared_parameters(struct tree *object);
 /* The query parameters of an endpoint: references to the shared ones, and its own keys. */
 void openapi_parameters(struct tree *array, const struct endpoint *endpoint);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "common.h"
 #include "openapi.h"
 #include "schema.h"
 
@@ -171,6 +172,9 @@ void openapi_shared_parameters(struct tree *object)
     for (enum format f = 0; f < FORMATS_N; f++)
         tree_string(formats, NULL, format_suffix(f));
 
+    for (size_t i = 0; i < COMMON_N; i++)
+        add_parameter(object, common_keys[i].name,
+                      &(struct variants){{{&common_keys[i], common_keys[i].name}}, 1});
     each_name(~0U, object, NULL, add_shared);
 }
 
@@ -226,6 +230,8 @@ void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
         if (!some_kind_has(key->name, acts))
             add_parameter(array, NULL, &one);
     }
+    for (size_t i = 0; endpoint->prepare && i < COMMON_N; i++)
+        add_reference(array, common_keys[i].name);
     if (endpoint->formats)
         add_reference(array, "format");
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "common.h"
 #include "openapi.h"
 #include "schema.h"
 
@@ -80,6 +81,8 @@ static void add_body(struct tree *operation, const struct endpoint *endpoint)
         add_schema_ref(members, *name, SCHEMA_REF "TensorInput");
     for (size_t i = 0; i < endpoint->keys_n; i++)
         schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_BODY);
+    for (size_t i = 0; i < COMMON_N; i++)
+        schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_BODY);
     tree_bool(schema, "additionalProperties", false);
 }
 
