@@ -66,10 +66,7 @@ struct http_exchange {
     char *body;             /* request.body, while it grows */
     size_t body_capacity, dropped;
     size_t answer_bytes, answer_held; /* held: counted as memory */
-    uint64_t deadline_ns;             /* of clock_ns() */
     bool closing;                     /* the answer says so: linger, then close */
-    size_t fields_n;
-    struct header *fields; /* of the head, in the arena */
 };
 
 /* request.c: libmicrohttpd's callbacks; cls is the service. */

@@ -270,6 +270,12 @@ bool guard_check(const struct head *head, struct framing *framing, struct err *e
            content_check(head, err);
 }
 
+bool guard_check_unframed(const struct head *head, struct err *err)
+{
+    return sizes_check(head, err) && line_check(head, err) && fields_check(head, err) &&
+           content_check(head, err);
+}
+
 /* ---- Chunks -------------------------------------------------------------------------------- */
 
 static int hex_value(char c)

@@ -49,6 +49,9 @@ void head_read(struct head *head, struct MHD_Connection *connection);
 /* The first fault goes into `err`; sets `framing` when there is none. */
 bool guard_check(const struct head *head, struct framing *framing, struct err *err);
 
+/* The same for a head that came over no connection: it has no host, and nothing frames a body. */
+bool guard_check_unframed(const struct head *head, struct err *err);
+
 /* Whether the texts of a head lie in the buffer exactly as a head without folded lines, zero bytes,
  * bare line feeds and surplus blanks leaves them. Only libmicrohttpd before 1.0 needs this. */
 bool head_in_place(const struct head *head);

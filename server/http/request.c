@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * request.c: life of one request, from libmicrohttpd's first word of it to the last. What a head
- * may look like is the guard's, where a path leads is the router's, what a body may hold is
- * body.c's.
+ * may look like is the guard's, what a body may hold is body.c's, and what happens to a request
+ * wherever it comes from is steps.c's.
  */
 #include "request.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "body.h"
 #include "exchange.h"
@@ -18,31 +14,7 @@
 #include "metrics.h"
 #include "response.h"
 #include "router.h"
-#include "target.h"
-
-#define RESPONSE_BYTES_MAX ((size_t)1 << 30)
-
-uint64_t clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-const char *request_header(const struct request *request, const char *name)
-{
-    const struct http_exchange *exchange = request->exchange;
-    for (size_t i = 0; i < exchange->fields_n; i++)
-        if (strcasecmp(exchange->fields[i].name, name) == 0)
-            return exchange->fields[i].value;
-    return NULL;
-}
-
-bool request_expired(const struct request *request)
-{
-    return clock_ns() > request->exchange->deadline_ns ||
-           atomic_load_explicit(&request->exchange->service->hurry, memory_order_relaxed);
-}
+#include "steps.h"
 
 /* ---- Answering ----------------------------------------------------------------------------- */
 
@@ -52,32 +24,8 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
     struct http_service *service = exchange->service;
     struct request *request = &exchange->request;
     struct response *response = &request->response;
-    struct err *err = &request->err;
 
-    if (exchange->step == STEP_FAILED && err->n == 0)
-        err_add(err, ERR_internal, NULL, NULL, "the handler failed without saying why");
-    if (request->arena.over_budget) { /* something may be missing, whatever came of it */
-        request->arena.unasked = 0;   /* for the problem document */
-        err->n = 0;
-        err->retry_after_s = 1;
-        err_add(err, ERR_overloaded, NULL, "try again later",
-                "no memory for the request beside others");
-    }
-    if (err->n > 0) { /* whatever a handler has made is not the answer */
-        response->status = err_status(err->item[0].code);
-        response->headers_n = request->route ? 0 : response->headers_n;
-        buf_release(&response->body);
-        blob_unref(response->blob);
-        response->blob = NULL;
-    } else if (response->status == 0) {
-        response->status = 200;
-    }
-    const char *seconds = err->n && err->retry_after_s
-                              ? arena_printf(&request->arena, "%u", err->retry_after_s)
-                              : NULL;
-    if (seconds)
-        response_header(request, "Retry-After", seconds);
-    service->hooks.finish(request);
+    request_conclude(request, &service->hooks, exchange->step);
     if (response->body.failed)
         return MHD_NO;
     if (request->method != METHOD_HEAD)
@@ -138,10 +86,7 @@ static void exchange_worked(struct worker_job *job)
 
 static enum MHD_Result exchange_settle(struct http_exchange *exchange)
 {
-    struct request *request = &exchange->request;
-
-    if (exchange->step == STEP_DONE && request->route->settle)
-        exchange->step = request->route->settle(request);
+    exchange->step = request_settle(&exchange->request, exchange->step);
     return exchange_answer(exchange);
 }
 
@@ -151,9 +96,7 @@ static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
     struct request *request = &exchange->request;
 
     request->body = exchange->body;
-    if (request->err.n > 0 || !request->route)
-        return exchange_answer(exchange);
-    exchange->step = request->route->quick(request);
+    exchange->step = request_quick(request);
     if (exchange->step != STEP_WORK)
         return exchange_answer(exchange);
     if (worker_submit(&exchange->service->pool, &exchange->job)) {
@@ -167,120 +110,7 @@ static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
     return exchange_answer(exchange);
 }
 
-/* ---- The head ------------------------------------------------------------------------------ */
-
-static bool is_id_text(const char *text)
-{
-    size_t len = strlen(text);
-
-    for (const char *c = text; *c; c++)
-        if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-              strchr("-._~:+/=@", *c)))
-            return false;
-    return len >= 1 && len <= 64;
-}
-
-/* Request-Id, or the trace-id of a traceparent (W3C Trace Context: 00-<32 hex>-<16 hex>-<2 hex>),
- * or 128 random bits. */
-static void request_identify(struct request *request)
-{
-    const char *given = request_header(request, "Request-Id");
-    const char *trace = request_header(request, "traceparent");
-    unsigned char random[16] = {0};
-
-    request->id_given = true;
-    if (given && is_id_text(given)) {
-        memcpy(request->id, given, strlen(given) + 1);
-        return;
-    }
-    if (trace && strlen(trace) >= 55 && trace[2] == '-' && trace[35] == '-' &&
-        strspn(trace + 3, "0123456789abcdef") == 32) {
-        memcpy(request->id, trace + 3, 32);
-        return;
-    }
-    request->id_given = false;
-    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
-        memcpy(random, &request->start_ns, sizeof request->start_ns);
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(request->id + 2 * i, 3, "%02x", random[i]);
-}
-
-/* Keeps the fields for request_header(), without the blanks libmicrohttpd 0.9 leaves at their end.
- */
-static bool fields_keep(struct http_exchange *exchange, const struct head *head)
-{
-    struct arena *arena = &exchange->request.arena;
-    size_t n = head->fields_n < HEAD_FIELDS_MAX ? head->fields_n : HEAD_FIELDS_MAX;
-
-    exchange->fields = arena_calloc(arena, n ? n : 1, sizeof *exchange->fields);
-    for (size_t i = 0; exchange->fields && i < n; i++) {
-        const struct head_field *field = &head->fields[i];
-        size_t len = field->value_len;
-        while (len > 0 && (field->value[len - 1] == ' ' || field->value[len - 1] == '\t'))
-            len--;
-        const char *value =
-            len == field->value_len ? field->value : arena_strndup(arena, field->value, len);
-        if (!value)
-            return false;
-        exchange->fields[exchange->fields_n++] = (struct header){field->name, value};
-    }
-    return exchange->fields != NULL;
-}
-
-/* The target without the slashes that end its path: where such a request is sent to. NULL when
- * nothing is there either. */
-static const char *redirect_target(struct http_exchange *exchange, const struct target *target)
-{
-    const struct http_hooks *hooks = &exchange->service->hooks;
-    struct request *request = &exchange->request;
-    size_t raw_len = strcspn(target->origin, "?"), raw_kept = raw_len;
-    size_t len = strlen(target->path);
-
-    while (raw_kept > 1 && target->origin[raw_kept - 1] == '/')
-        raw_kept--;
-    while (len > 1 && target->path[len - 1] == '/')
-        len--;
-    const char *path = arena_strndup(&request->arena, target->path, len);
-    if (raw_kept == raw_len || !path ||
-        !router_match(hooks->routes, hooks->routes_n, path, request->method).allowed)
-        return NULL;
-    return arena_printf(&request->arena, "%.*s%s", (int)raw_kept, target->origin,
-                        target->origin + raw_len);
-}
-
-/* Finds the route, or makes what stands in for its answer. */
-static void request_route(struct http_exchange *exchange, const struct target *target)
-{
-    struct request *request = &exchange->request;
-    const struct http_hooks *hooks = &exchange->service->hooks;
-    struct route_match match =
-        router_match(hooks->routes, hooks->routes_n, target->path, request->method);
-    const char *elsewhere;
-
-    if (strcmp(target->path, "*") == 0) /* OPTIONS: the server as a whole */
-        match.allowed = METHOD_GET | METHOD_POST;
-    if (match.route) {
-        request->route = match.route;
-        request->path = arena_strndup(&request->arena, target->path, match.path_len);
-        request->suffix = match.suffix;
-        request->path_arg = match.arg && request->path ? request->path + match.arg : NULL;
-        if (!request->path)
-            err_add(&request->err, ERR_internal, NULL, NULL, "no memory for the request");
-    } else if (!match.allowed && (elsewhere = redirect_target(exchange, target))) {
-        request->response.status = 308;
-        response_header(request, "Location", elsewhere);
-    } else if (!match.allowed) {
-        err_add(&request->err, ERR_not_found, NULL, NULL, "there is nothing at %.200s",
-                target->origin);
-    } else {
-        response_header(request, "Allow", allow_text(match.allowed));
-        if (request->method == METHOD_OPTIONS)
-            request->response.status = 204;
-        else
-            err_add(&request->err, ERR_method_not_allowed, NULL, NULL,
-                    "the method is not one of %s", allow_text(match.allowed));
-    }
-}
+/* ---- libmicrohttpd's callbacks ------------------------------------------------------------- */
 
 /* First call for a request: its head is complete. */
 static enum MHD_Result exchange_open(struct http_exchange *exchange, const char *url,
@@ -289,34 +119,23 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
     struct request *request = &exchange->request;
     struct head head = {
         .method = method, .version = version, .url = url, .target = request->target};
-    struct target target;
 
     head_read(&head, exchange->connection);
     exchange->body_start = method + head.bytes;
-    request->method = method_parse(method);
-    exchange->deadline_ns = clock_ns() + exchange->service->options.deadline_ms * UINT64_C(1000000);
-    if (!fields_keep(exchange, &head))
+    request->deadline_ns = clock_ns() + exchange->service->options.deadline_ms * UINT64_C(1000000);
+    if (!request_take_head(request, &head))
         return MHD_NO;
-    request_identify(request);
     if (!guard_check(&head, &exchange->framing, &request->err) ||
         !connection_is_welcome(exchange->client, &request->err))
         return exchange_refuse(exchange);
 
-    bool parsed = target_parse(&target, request->target, &request->arena, &request->err);
-    request->path = target.path;
-    request->query = target.query;
-    request->args = target.args;
-    request->args_n = target.args_n;
-    if (parsed)
-        request_route(exchange, &target);
+    request_find_route(request, &exchange->service->hooks);
     bool has_body = exchange->framing.chunked || exchange->framing.length > 0;
     if (has_body && (!body_begin(exchange) || request->err.n > 0))
         return exchange_refuse(exchange);
     exchange->phase = PHASE_BODY;
     return MHD_YES;
 }
-
-/* ---- libmicrohttpd's callbacks ------------------------------------------------------------- */
 
 void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connection)
 {
@@ -327,25 +146,17 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
 
     if (!exchange)
         return NULL;
-    struct request *request = &exchange->request;
-    arena_init(&request->arena, service->options.arena_max);
-    request->arena.budget = &service->memory;
-    buf_init(&request->response.body, RESPONSE_BYTES_MAX);
-    request->app = service->hooks.app;
-    request->exchange = exchange;
-    request->path = request->query = "";
-    request->target = arena_strndup(&request->arena, uri ? uri : "", uri ? strlen(uri) : 0);
-    request->start_ns = clock_ns();
+    if (!request_begin(&exchange->request, &service->hooks, uri ? uri : "",
+                       service->options.arena_max, &service->memory)) {
+        free(exchange);
+        return NULL;
+    }
+    exchange->request.hurry = &service->hurry;
     exchange->service = service;
     exchange->connection = connection;
     exchange->client = client;
     exchange->job.run = exchange_run;
     exchange->job.done = exchange_worked;
-    if (!request->target) {
-        arena_release(&request->arena);
-        free(exchange);
-        return NULL;
-    }
     service->turns = 0;
     client->exchange = exchange;
     service->exchanges++;
@@ -404,15 +215,9 @@ static void exchange_log(const struct http_exchange *exchange, bool aborted, uin
 
 static void exchange_free(struct http_exchange *exchange)
 {
-    struct request *request = &exchange->request;
-
-    if (request->state_free)
-        request->state_free(request);
+    request_release(&exchange->request);
     body_release(exchange);
     budget_give(&exchange->service->memory, exchange->answer_held);
-    buf_release(&request->response.body);
-    blob_unref(request->response.blob);
-    arena_release(&request->arena);
     free(exchange);
 }
 

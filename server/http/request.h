@@ -2,7 +2,8 @@
 /*
  * request.h: one HTTP request from its head to its answer, as handlers see it. The http layer reads
  * the head and the body, decodes the target, matches the route, runs the handler's steps where they
- * belong and sends the response; it knows nothing of encodings.
+ * belong and sends the response; it knows nothing of encodings. A request without a network
+ * (local.h) looks the same to them.
  *
  * Life of a request: quick() on the loop thread once the body is complete; if it returns STEP_WORK
  * the connection is suspended and work() runs on a pool thread, which then owns the request; back
@@ -14,6 +15,7 @@
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,7 +89,12 @@ struct request {
     uint64_t start_ns, parse_ns, compute_ns, encode_ns; /* for Server-Timing, set by handlers */
     void *state;                                        /* the handler's */
     void (*state_free)(struct request *request);        /* on the loop thread, at the end; NULL */
-    struct http_exchange *exchange;                     /* private to http/ */
+
+    /* For request_header() and request_expired(). */
+    struct header *fields; /* of the head, in the arena */
+    size_t fields_n;
+    uint64_t deadline_ns;     /* of clock_ns() */
+    const atomic_bool *hurry; /* set: every request counts as expired; may be NULL */
 };
 
 /* Value of a request header field, or NULL. Any step. */
@@ -97,6 +104,8 @@ const char *request_header(const struct request *request, const char *name);
 bool request_expired(const struct request *request);
 /* Adds a response field; both strings live as long as the request (static or arena). */
 void response_header(struct request *request, const char *name, const char *value);
+/* Value of a response field that has been added, or NULL. */
+const char *response_find(const struct request *request, const char *name);
 uint64_t clock_ns(void); /* monotonic */
 
 #endif

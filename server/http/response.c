@@ -2,10 +2,6 @@
 /* response.c: see response.h. Which fields a resource has is the api layer's business. */
 #include "response.h"
 
-#include <assert.h>
-#include <string.h>
-#include <strings.h>
-
 /* On every answer (browsers: any page may read it; nobody may guess its type). */
 static const struct header common_fields[] = {
     {"Access-Control-Allow-Origin", "*"},
@@ -29,22 +25,6 @@ static const struct header preflight_fields[] = {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-void response_header(struct request *request, const char *name, const char *value)
-{
-    struct response *response = &request->response;
-
-    assert(response->headers_n < REQUEST_HEADERS_MAX);
-    response->headers[response->headers_n++] = (struct header){name, value};
-}
-
-const char *response_find(const struct request *request, const char *name)
-{
-    for (size_t i = 0; i < request->response.headers_n; i++)
-        if (strcasecmp(request->response.headers[i].name, name) == 0)
-            return request->response.headers[i].value;
-    return NULL;
-}
 
 static void free_blob(void *blob)
 {

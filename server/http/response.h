@@ -15,7 +15,4 @@
  * bytes leave request->response for the result. NULL without memory. */
 struct MHD_Response *response_build(struct request *request, bool closing);
 
-/* Value of a response field that a handler has added, or NULL. */
-const char *response_find(const struct request *request, const char *name);
-
 #endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stand_in.h: one request to the api layer without a network: the route table, the steps of the
- * handler and the finish hook are real, as are the parsing of the target and the routing; what
- * http/request.c and http/response.c do with sockets is stood in for here. Include once per
- * program; tests with Criterion include call.h.
+ * stand_in.h: requests to the api layer without a network (http/local.h), and an application to
+ * ask. Include once per program; tests with Criterion include call.h.
  */
 #ifndef TESTS_API_STAND_IN_H
 #define TESTS_API_STAND_IN_H
@@ -12,11 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api.h"
-#include "router.h"
-#include "target.h"
+#include "local.h"
 
 #define CALL_ARENA_MAX ((size_t)512 << 20)
 
@@ -27,34 +23,6 @@ static struct {
 } call_with;
 
 static struct app *call_app;
-
-/* ---- In place of the http layer ------------------------------------------------------------ */
-
-const char *request_header(const struct request *request, const char *name)
-{
-    (void)request;
-    return strcasecmp(name, "Accept") == 0         ? call_with.accept
-           : strcasecmp(name, "Content-Type") == 0 ? call_with.content_type
-                                                   : NULL;
-}
-
-bool request_expired(const struct request *request)
-{
-    (void)request;
-    return false;
-}
-
-void response_header(struct request *request, const char *name, const char *value)
-{
-    struct response *response = &request->response;
-    assert(response->headers_n < REQUEST_HEADERS_MAX);
-    response->headers[response->headers_n++] = (struct header){name, value};
-}
-
-uint64_t clock_ns(void)
-{
-    return 0;
-}
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
@@ -88,45 +56,30 @@ static inline void call_begin(struct request *request, const char *method, const
                               const char *body)
 {
     call_setup();
-    memset(request, 0, sizeof *request);
-    arena_init(&request->arena, CALL_ARENA_MAX);
-    request->app = call_app;
-    request->method = method_parse(method);
-    request->target = target;
+    const struct http_hooks hooks = app_hooks(call_app);
+    const struct local_limits limits = {CALL_ARENA_MAX, call_app->options.body_max, NULL,
+                                        UINT64_MAX, NULL};
+    struct header fields[2];
+    struct local_call call = {.method = method, .target = target, .fields = fields};
+    if (call_with.accept)
+        fields[call.fields_n++] = (struct header){"Accept", call_with.accept};
+    if (call_with.content_type)
+        fields[call.fields_n++] = (struct header){"Content-Type", call_with.content_type};
+    bool begun = local_begin(request, &hooks, &limits, &call);
+    assert(begun);
+    if (body) { /* from 4096 bytes on, the arena aligns as a body is */
+        request->body_len = strlen(body);
+        char *copy = arena_alloc(&request->arena, request->body_len + 4096);
+        assert(copy);
+        request->body = memcpy(copy, body, request->body_len + 1);
+    }
     snprintf(request->id, sizeof request->id, "%s", "test-id");
-
-    struct target parsed = {0};
-    if (!target_parse(&parsed, target, &request->arena, &request->err))
-        return;
-    struct route_match match = router_match(api_routes, api_routes_n, parsed.path, request->method);
-    request->route = match.route;
-    request->path = arena_strndup(&request->arena, parsed.path, match.path_len);
-    request->suffix = match.suffix;
-    request->path_arg = match.arg ? request->path + match.arg : NULL;
-    request->query = parsed.query;
-    request->args = parsed.args;
-    request->args_n = parsed.args_n;
-    request->body = body;
-    request->body_len = body ? strlen(body) : 0;
-    if (!match.allowed)
-        err_add(&request->err, ERR_not_found, NULL, NULL, "there is nothing at %.100s",
-                request->path);
-    else if (!match.route)
-        err_add(&request->err, ERR_method_not_allowed, NULL, NULL, "not with this method");
 }
 
 static inline void call_finish(struct request *request)
 {
-    request->response.status = 200;
-    if (request->err.n == 0) {
-        enum step step = request->route->quick(request);
-        if (step == STEP_WORK)
-            step = request->route->work(request);
-        if (step == STEP_DONE && request->route->settle)
-            step = request->route->settle(request);
-        assert((step == STEP_FAILED) == (request->err.n > 0));
-    }
-    api_finish(request);
+    const struct http_hooks hooks = app_hooks(call_app);
+    local_run(request, &hooks);
 }
 
 static inline void call(struct request *request, const char *method, const char *target,
@@ -138,19 +91,12 @@ static inline void call(struct request *request, const char *method, const char 
 
 static inline void call_end(struct request *request)
 {
-    if (request->state_free)
-        request->state_free(request);
-    buf_release(&request->response.body);
-    blob_unref(request->response.blob);
-    arena_release(&request->arena);
+    local_end(request);
 }
 
 static inline const char *call_field(const struct request *request, const char *name)
 {
-    for (size_t i = 0; i < request->response.headers_n; i++)
-        if (strcasecmp(request->response.headers[i].name, name) == 0)
-            return request->response.headers[i].value;
-    return NULL;
+    return response_find(request, name);
 }
 
 /* The answer's bytes, NUL-terminated, until call_end. */

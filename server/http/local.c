@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* local.c: see local.h. */
+#include "local.h"
+
+#include <string.h>
+
+#include "guard.h"
+#include "steps.h"
+
+/* The head as a connection would have brought it. */
+static void head_make(struct head *head, const struct local_call *call)
+{
+    *head = (struct head){
+        .method = call->method, .version = "HTTP/1.1", .url = call->target, .target = call->target};
+    head->bytes = strlen(call->method) + strlen(call->target) + strlen("  HTTP/1.1\r\n\r\n");
+    head->fields_n = call->fields_n;
+    for (size_t i = 0; i < call->fields_n; i++) {
+        const struct header *field = &call->fields[i];
+        struct head_field made = {field->name, field->value, strlen(field->name),
+                                  strlen(field->value)};
+        head->bytes += made.name_len + made.value_len + strlen(": \r\n");
+        if (i < HEAD_FIELDS_MAX)
+            head->fields[i] = made;
+    }
+}
+
+bool local_begin(struct request *request, const struct http_hooks *hooks,
+                 const struct local_limits *limits, const struct local_call *call)
+{
+    struct head head;
+
+    if (!request_begin(request, hooks, call->target, limits->arena_max, limits->memory))
+        return false;
+    request->deadline_ns = limits->deadline_ns;
+    request->hurry = limits->hurry;
+    head_make(&head, call);
+    if (!request_take_head(request, &head)) {
+        request_release(request);
+        return false;
+    }
+    if (!guard_check_unframed(&head, &request->err))
+        return true;
+    request_find_route(request, hooks);
+    if (request->method != METHOD_POST || !call->body)
+        return true;
+    request->body = call->body;
+    request->body_len = call->body_len;
+    if (call->body_len > limits->body_max)
+        err_add(&request->err, ERR_body_too_large, NULL, NULL,
+                "the body has %zu bytes, the limit is %zu", call->body_len, limits->body_max);
+    return true;
+}
+
+void local_run(struct request *request, const struct http_hooks *hooks)
+{
+    enum step step = request_quick(request);
+
+    if (step == STEP_WORK)
+        step = request_settle(request, request->route->work(request));
+    request_conclude(request, hooks, step);
+}
+
+bool local_drain(struct request *request, bool (*take)(void *context, const char *data, size_t len),
+                 void *context)
+{
+    const struct response *response = &request->response;
+    const struct blob *blob = response->blob;
+
+    if (response->body.failed || request->method == METHOD_HEAD)
+        return !response->body.failed;
+    return take(context, blob ? blob->data : response->body.data,
+                blob ? blob->len : response->body.len);
+}
+
+void local_end(struct request *request)
+{
+    request_release(request);
+}
