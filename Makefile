@@ -26,7 +26,7 @@ HARDEN_aarch64 := -mbranch-protection=standard
 HARDEN  := -fstack-protector-strong -fPIC $(HARDEN_$(ARCH)) \
            $(if $(SAN)$(filter-out release,$(MODE)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 SANFLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined))
-CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr 2>/dev/null)
+CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr zlib 2>/dev/null)
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread $(CPPFLAGS)
 CXXFLAGS:= -std=c++17 $(OPT) -Wall -Wextra -Werror $(HARDEN) $(SANFLAG) -ffp-contract=off \
            -fno-exceptions -fno-rtti
@@ -38,12 +38,13 @@ folders   = $(patsubst %/,-I%,$(wildcard server/$(1)/ server/$(1)/*/))
 INC_core := -Iinclude $(call folders,core)
 INC_base := $(call folders,base)
 INC_json := -Iinclude $(INC_base) $(call folders,json)
+INC_tensor := $(INC_json) $(call folders,tensor)
 INC_http := $(INC_base) $(call folders,http)
-INC_api  := $(INC_json) $(call folders,http) $(call folders,api)
+INC_api  := $(INC_tensor) $(call folders,http) $(call folders,api)
 INC_main := $(INC_api) -Iserver
 $(foreach f,$(wildcard server/*.c),$(eval INC_$(notdir $(f:.c=)) := $(INC_main)))
 
-LAYERS  := core base json http api
+LAYERS  := core base json tensor http api
 sources  = $(filter-out %.inc.c,$(wildcard $(addprefix server/$(1)/,*.c */*.c */*.cpp)))
 objects  = $(patsubst server/%,$(BUILD)/%.o,$(basename $(call sources,$(1))))
 OBJ_main := $(patsubst server/%.c,$(BUILD)/%.o,$(wildcard server/*.c))
@@ -56,13 +57,14 @@ archive   = $(BUILD)/lib$(or $(NAME_$(1)),$(1)).a
 LINK_core := $(call archive,core)
 LINK_base := $(call archive,base)
 LINK_json := $(foreach l,json base core,$(call archive,$(l)))
+LINK_tensor := $(foreach l,tensor json base core,$(call archive,$(l)))
 LINK_http := $(foreach l,http base,$(call archive,$(l)))
-LINK_api  := $(foreach l,api http json base core,$(call archive,$(l)))
+LINK_api  := $(foreach l,api http tensor json base core,$(call archive,$(l)))
 LINK_main := $(filter-out %/main.o,$(OBJ_main)) $(LINK_api)
 
 STDCXX  := -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 CORE_LIBS = $(STDCXX) $(shell pkg-config --libs mpfr) -lm
-LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson) $(CORE_LIBS)
+LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson zlib) $(CORE_LIBS)
 LIBS_main = $(shell pkg-config --libs libseccomp)
 
 .DEFAULT_GOAL := all

@@ -17,6 +17,7 @@ pc libuv libuv1-dev
 pc jansson libjansson-dev
 pc mpfr libmpfr-dev
 pc libseccomp libseccomp-dev
+pc zlib zlib1g-dev
 '
 test_needs='
 pc criterion libcriterion-dev

@@ -9,8 +9,9 @@ rules='
 core|include|mpfr.h gmp.h immintrin.h
 base||
 json|base include|jansson.h
-http|base|microhttpd.h uv.h linux/tcp.h
-api|http json base include|jansson.h gmp.h
+tensor|json base include|
+http|base|microhttpd.h uv.h zlib.h linux/tcp.h
+api|http tensor json base include|jansson.h gmp.h
 main|api http base sandbox.h healthcheck.h|
 config|base include|
 sandbox|base|seccomp.h linux/seccomp.h
