@@ -214,6 +214,41 @@ static bool keys_read(struct job *job, const struct apply *own)
     return (k || job_unread(job, for_k, "there is no k")) && ok;
 }
 
+/* Index columns and their labels, axis by axis. */
+static void label_axes(struct output *output, const struct target *target)
+{
+    for (size_t i = 0; target->axes[i]; i++) {
+        struct answer_axis *axis = &output->axes[i];
+        switch (target->axes[i]) {
+        case 'b':
+            *axis = (struct answer_axis){.name = "batch", .short_name = "batch"};
+            break;
+        case 'h':
+            *axis = (struct answer_axis){.name = "head", .short_name = "head"};
+            break;
+        case 't':
+            *axis = job_position_axis(&target->positions);
+            output->position_axis = i;
+            break;
+        default:
+            *axis = (struct answer_axis){.name = "channel", .short_name = "channel"};
+        }
+    }
+}
+
+/* What a target gives: its encoded tensor, and before it the seeded one. */
+static void outputs_state(struct job *job, struct target *target)
+{
+    const struct tensor *in = &target->in;
+    target->dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : in->dtype;
+    if (target->seeded) {
+        label_axes(job_output(job, "x", in->dtype, in->rank, in->shape), target);
+        job->main = job->outputs_n;
+    }
+    const char *name = roles[target->role].out;
+    label_axes(job_output(job, name, target->dtype, in->rank, in->shape), target);
+}
+
 static bool prepare_targets(struct job *job, struct apply *own)
 {
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
@@ -223,14 +258,12 @@ static bool prepare_targets(struct job *job, struct apply *own)
     ok = job_table(job) && ok;
     if (!job_specs_finish(job) || !ok)
         return false;
-    size_t elements = 0;
-    for (size_t i = 0; i < own->targets_n; i++) {
-        struct target *target = &own->target[i];
-        ok = check_dim(job, target) && read_positions(job, target) && ok;
-        elements += target->in.count * (target->seeded ? 2 : 1);
-    }
-    if (!ok || !job_cost(job, elements))
+    for (size_t i = 0; i < own->targets_n; i++)
+        ok = check_dim(job, &own->target[i]) && read_positions(job, &own->target[i]) && ok;
+    if (!ok)
         return false;
+    for (size_t i = 0; i < own->targets_n; i++)
+        outputs_state(job, &own->target[i]);
     if (!job->has_doc)
         return content_read(job, own->target[0].view.dim, &own->content);
     return true;
@@ -279,53 +312,28 @@ static void norm_readout(struct job *job, const struct target *target, const voi
     tree_number(norm, "max_relative_change", worst);
 }
 
-/* Index columns and their labels, axis by axis. */
-static void label_axes(struct job *job, const struct target *target)
-{
-    struct answer *answer = &job->answer;
-    for (size_t i = 0; target->axes[i]; i++) {
-        struct answer_axis *axis = &answer->axes[i];
-        switch (target->axes[i]) {
-        case 'b':
-            *axis = (struct answer_axis){"batch", "batch", NULL, NULL};
-            break;
-        case 'h':
-            *axis = (struct answer_axis){"head", "head", NULL, NULL};
-            break;
-        case 't':
-            *axis = job_position_axis(job, &target->positions);
-            answer->position_axis = i;
-            break;
-        default:
-            *axis = (struct answer_axis){"channel", "channel", NULL, NULL};
-        }
-    }
-}
-
 static bool seed_fill(struct job *job, struct apply *own)
 {
     struct target *target = &own->target[0];
     struct tensor *x = &target->in;
-    x->data = job_output(job, "x", x->dtype, x->rank, x->shape);
+    x->data = job_output_data(job, "x");
     if (!x->data)
         return false;
     content_fill(&own->content, "x", x->dtype, 0, x->count, x->data);
     target->view.data = x->data;
-    job->answer.main = NULL; /* y is */
     return true;
 }
 
 static bool apply_target(struct job *job, const struct target *target)
 {
     const struct pe_plan *plan = job_plan(job, target->spec);
-    enum pe_dtype dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : target->in.dtype;
-    void *out = job_output(job, roles[target->role].out, dtype, target->in.rank, target->in.shape);
+    void *out = job_output_data(job, roles[target->role].out);
     void *work = job_apply_work(job, plan);
     if (!out || !work || job_expired(job))
         return false;
     struct pe_view out_view = target->view;
     out_view.data = out;
-    out_view.dtype = dtype;
+    out_view.dtype = target->dtype;
     pe_apply(&(struct pe_apply){.plan = plan,
                                 .positions = target->positions.list,
                                 .positions_n = target->positions.lists_n,
@@ -334,7 +342,7 @@ static bool apply_target(struct job *job, const struct target *target)
                                 .out = &out_view,
                                 .work = work});
     if (job->format != FORMAT_CSV)
-        norm_readout(job, target, out, dtype);
+        norm_readout(job, target, out, target->dtype);
     return true;
 }
 
@@ -363,7 +371,6 @@ static bool compute(struct job *job)
     for (size_t i = 0; i < own->targets_n; i++)
         if (!apply_target(job, &own->target[i]))
             return false;
-    label_axes(job, &own->target[0]);
     return true;
 }
 

@@ -16,6 +16,7 @@ struct target {
     struct tensor in;
     struct pe_view view;
     const char *axes;
+    enum pe_dtype dtype; /* of what comes out */
     struct position_lists positions;
 };
 

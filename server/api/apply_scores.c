@@ -40,6 +40,20 @@ static bool read_side(struct job *job, const char *name, size_t n, double first,
                    "%zu positions for %zu rows or columns of scores", out->list->n, n);
 }
 
+static void output_state(struct job *job, const struct apply *own)
+{
+    static const char *const names[] = {"batch", "head", "position", "key"};
+    const struct tensor *in = &own->scores;
+    struct output *output = job_output(job, "scores_out", in->dtype, in->rank, in->shape);
+    for (size_t i = 0; i < in->rank; i++) {
+        const char *name = names[4 - in->rank + i];
+        output->axes[i] = (struct answer_axis){.name = name, .short_name = name};
+    }
+    output->position_axis = in->rank - 2;
+    output->axes[in->rank - 2] = job_position_axis(&own->queries);
+    output->axes[in->rank - 1].labels = own->keys.list->at[0];
+}
+
 bool apply_scores_prepare(struct job *job, struct apply *own)
 {
     struct err *err = &job->request->err;
@@ -72,8 +86,8 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
         return false;
     own->target[0].in = *scores;
     own->target[0].positions = own->queries;
-    return job_positions_check(job, &own->keys) && job_positions_check(job, &own->queries) &&
-           job_cost(job, scores->count);
+    output_state(job, own);
+    return job_positions_check(job, &own->keys) && job_positions_check(job, &own->queries);
 }
 
 bool apply_scores_compute(struct job *job, struct apply *own)
@@ -84,19 +98,10 @@ bool apply_scores_compute(struct job *job, struct apply *own)
     if (job_dtype(job, in->dtype) != in->dtype)
         return err_add(&job->request->err, ERR_invalid_value, "dtype", NULL,
                        "scores keep their dtype, %s", pe_dtype_name(in->dtype));
-    void *out = job_output(job, "scores_out", in->dtype, in->rank, in->shape);
+    void *out = job_output_data(job, "scores_out");
     if (!out || job_expired(job))
         return false;
     pe_add_bias(job_plan(job, 0), own->queries.list, own->keys.list, 0, heads,
                 in->count / (heads * plane), in->dtype, in->data, out);
-    static const char *const names[] = {"batch", "head", "position", "key"};
-    for (size_t i = 0; i < in->rank; i++) {
-        const char *name = names[4 - in->rank + i];
-        job->answer.axes[i] = (struct answer_axis){name, name, NULL, NULL};
-    }
-    job->answer.position_axis = in->rank - 2;
-    job->answer.axes[in->rank - 2].short_name = "pos";
-    job->answer.axes[in->rank - 2].labels = own->queries.list->at[0];
-    job->answer.axes[in->rank - 1].labels = own->keys.list->at[0];
     return true;
 }

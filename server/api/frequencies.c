@@ -30,7 +30,14 @@ static bool prepare(struct job *job)
     job->plan_positions = (struct pe_positions){.axes = spec->kind->axes, .n = 1};
     for (size_t axis = 0; axis < spec->kind->axes; axis++)
         job->plan_positions.at[axis] = &zero;
-    return job_cost(job, 5 * pe_spec_pairs(spec));
+    static const char *const names[] = {"inv_freq", "base_inv_freq", "wavelength", "turns", "band"};
+    enum pe_dtype dtype = job_dtype(job, PE_F64);
+    size_t pairs = pe_spec_pairs(spec);
+    for (size_t i = 0; i < 5; i++) {
+        struct output *output = job_output(job, names[i], i < 4 ? dtype : PE_I64, 1, &pairs);
+        output->axes[0] = (struct answer_axis){.name = "pair", .short_name = "pair"};
+    }
+    return true;
 }
 
 static void readouts(struct job *job, const struct pe_frequencies *f, size_t pairs)
@@ -65,16 +72,15 @@ static bool compute(struct job *job)
     enum pe_dtype dtype = job_dtype(job, PE_F64);
     struct pe_frequencies f = {.dtype = dtype,
                                .context = context->set ? context->number : CONTEXT_DEFAULT};
-    f.inv_freq = job_output(job, "inv_freq", dtype, 1, &pairs);
-    f.base_inv_freq = job_output(job, "base_inv_freq", dtype, 1, &pairs);
-    f.wavelength = job_output(job, "wavelength", dtype, 1, &pairs);
-    f.turns = job_output(job, "turns", dtype, 1, &pairs);
-    f.band = job_output(job, "band", PE_I64, 1, &pairs);
+    f.inv_freq = job_output_data(job, "inv_freq");
+    f.base_inv_freq = job_output_data(job, "base_inv_freq");
+    f.wavelength = job_output_data(job, "wavelength");
+    f.turns = job_output_data(job, "turns");
+    f.band = job_output_data(job, "band");
     if (!f.inv_freq || !f.base_inv_freq || !f.wavelength || !f.turns || !f.band)
         return false;
     pe_frequencies(job_plan(job, 0), &f);
     readouts(job, &f, pairs);
-    job->answer.axes[0] = (struct answer_axis){"pair", "pair", NULL, NULL};
     return true;
 }
 

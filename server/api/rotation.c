@@ -32,6 +32,25 @@ struct own {
     bool arrows;
 };
 
+static const char *const angle_names[] = {"angle", "cos", "sin"};
+
+static void outputs_state(struct job *job)
+{
+    const struct own *own = job->own;
+    size_t shape[] = {own->positions.list->n, own->pairs.n, 2};
+    static const char *const ends[] = {"first", "second"};
+    for (size_t i = 0; i < (own->arrows ? 5 : 3); i++) {
+        const char *name = i < 3 ? angle_names[i] : i == 3 ? "before" : "after";
+        struct output *output = job_output(job, name, own->dtype, i < 3 ? 2 : 3, shape);
+        output->axes[0] = job_position_axis(&own->positions);
+        output->axes[1] =
+            (struct answer_axis){.name = "pair", .short_name = "pair", .labels = own->pairs.labels};
+        if (i >= 3)
+            output->axes[2] =
+                (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
+    }
+}
+
 static bool prepare(struct job *job)
 {
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
@@ -51,9 +70,11 @@ static bool prepare(struct job *job)
     if (!ok || !job_positions_check(job, &own->positions))
         return false;
     job->plan_positions = *own->positions.list;
-    size_t tensors = own->arrows ? 7 : 3;
-    return job_cost(job, job_product((size_t[]){tensors, own->positions.list->n, own->pairs.n}, 3));
+    outputs_state(job);
+    return true;
 }
+
+/* ---- Computing ----------------------------------------------------------------------------- */
 
 /* Angles, cosines and sines, a slab of tokens at a time. */
 static bool angles_output(struct job *job)
@@ -62,12 +83,10 @@ static bool angles_output(struct job *job)
     const struct pe_plan *plan = job_plan(job, 0);
     const struct pe_positions *all = own->positions.list;
     size_t pairs = pe_spec_pairs(&job->specs[0].spec);
-    size_t shape[] = {all->n, own->pairs.n};
     size_t size = pe_dtype_size(own->dtype);
     char *out[3];
-    static const char *const names[] = {"angle", "cos", "sin"};
     for (size_t i = 0; i < 3; i++)
-        if (!(out[i] = job_output(job, names[i], own->dtype, 2, shape)))
+        if (!(out[i] = job_output_data(job, angle_names[i])))
             return false;
     size_t slab = 1 + 4096 / pairs;
     char *scratch = job_alloc(job, 2 * slab * pairs, size);
@@ -93,7 +112,7 @@ static bool arrow_output(struct job *job, const char *name, const void *rows)
     const struct pe_spec *spec = &job->specs[0].spec;
     size_t n = own->positions.list->n, dim = pe_spec_dim(spec);
     size_t size = pe_dtype_size(own->dtype);
-    char *out = job_output(job, name, own->dtype, 3, (size_t[]){n, own->pairs.n, 2});
+    char *out = job_output_data(job, name);
     if (!out)
         return false;
     for (size_t r = 0; r < n; r++)
@@ -135,12 +154,8 @@ static bool arrows_output(struct job *job)
 
 static bool compute(struct job *job)
 {
-    struct own *own = job->own;
-    if (!angles_output(job) || (own->arrows && !arrows_output(job)))
-        return false;
-    job->answer.axes[0] = job_position_axis(job, &own->positions);
-    job->answer.axes[1] = (struct answer_axis){"pair", "pair", own->pairs.labels, NULL};
-    return true;
+    const struct own *own = job->own;
+    return angles_output(job) && (!own->arrows || arrows_output(job));
 }
 
 const struct endpoint rotation_endpoint = {

@@ -43,10 +43,12 @@ struct own {
     struct tensor q, k;
     bool posted;
     size_t dim, vectors_n;
+    struct answer_axis anchor_axis, offset_axis;
+    const char **spec_names; /* compact forms */
     bool scale_sqrt_dim;
     double scale, tolerance;
     const double *q_at, *k_at; /* f64 */
-    double *scores;            /* [specs, anchors, offsets] */
+    double *scores, *terms[4]; /* [specs, anchors, offsets]; terms may be NULL */
 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -156,12 +158,9 @@ static bool check_work(struct job *job, const struct own *own)
     size_t terms = job_key(job, "terms")->number != 0 ? 5 : 1;
     size_t work =
         job_product((size_t[]){job->specs_n, a_n, o_n, own->dim, own->vectors_n, terms}, 6);
-    if (!job_cost(job, job_product((size_t[]){job->specs_n, terms, a_n, o_n}, 4)))
-        return false;
-    if (work <= WORK_MAX) {
-        job->elements += work / 64; /* a score is worth some dim multiply-adds */
+    job->work = work / 64; /* a score is worth some dim multiply-adds */
+    if (work <= WORK_MAX)
         return true;
-    }
     err->cost = (double)work;
     err->limit = (double)WORK_MAX;
     return err_add(err, ERR_limit_exceeded, "offsets", "fewer anchors, offsets or vectors",
@@ -185,6 +184,41 @@ static bool check_kinds(struct job *job)
     return ok;
 }
 
+/* A score of each encoding, anchor and offset; without the first axis where there is one encoding.
+ */
+static void matrix_state(struct job *job, const struct own *own, const char *name)
+{
+    size_t shape[] = {job->specs_n, own->anchors.list->n, own->offsets.list->n};
+    bool several = job->specs_n > 1;
+    struct output *output =
+        job_output(job, name, PE_F64, several ? 3 : 2, several ? shape : shape + 1);
+    struct answer_axis *axis = output->axes;
+    if (several)
+        *axis++ =
+            (struct answer_axis){.name = "spec", .short_name = "spec", .names = own->spec_names};
+    *axis++ = own->anchor_axis;
+    *axis = own->offset_axis;
+}
+
+static bool outputs_state(struct job *job, struct own *own)
+{
+    const char **names = job_alloc(job, job->specs_n, sizeof *names);
+    for (size_t s = 0; names && s < job->specs_n; s++)
+        names[s] = job->specs[s].compact;
+    own->spec_names = names;
+    own->anchor_axis = (struct answer_axis){
+        .name = "anchor", .short_name = "anchor", .labels = own->anchors.list->at[0]};
+    own->offset_axis = (struct answer_axis){
+        .name = "offset", .short_name = "offset", .labels = own->offsets.list->at[0]};
+    matrix_state(job, own, "scores");
+    for (size_t t = 0; job_key(job, "terms")->number != 0 && t < 4; t++)
+        matrix_state(job, own, term_names[t]);
+    job_output(job, "offsets", PE_F64, 1, &own->offsets.list->n)->axes[0] = own->offset_axis;
+    job_output(job, "anchors", PE_F64, 1, &own->anchors.list->n)->axes[0] = own->anchor_axis;
+    job->outputs_hidden = job->specs_n > 1; /* JSON has a block for each encoding */
+    return names != NULL;
+}
+
 static bool prepare(struct job *job)
 {
     static const double tolerances[PE_I64] = {1e-12, 1e-5, 1e-2, 5e-2};
@@ -204,7 +238,7 @@ static bool prepare(struct job *job)
         *tolerance = (struct pe_value){.set = true,
                                        .number = tolerances[own->posted ? own->q.dtype : PE_F64]};
     own->tolerance = tolerance->number;
-    return true;
+    return outputs_state(job, own);
 }
 
 /* ---- Computing ----------------------------------------------------------------------------- */
@@ -273,9 +307,8 @@ static struct pe_scores *core_job(struct job *job, size_t spec)
         .norm_q_after = norms,
         .norm_k_after = norms + a_n,
     };
-    for (size_t t = 0; job_key(job, "terms")->number != 0 && t < 4; t++)
-        if (!(core->terms[t] = job_alloc(job, a_n * o_n, sizeof(double))))
-            return NULL;
+    for (size_t t = 0; t < 4 && own->terms[t]; t++)
+        core->terms[t] = own->terms[t] + spec * a_n * o_n;
     return core;
 }
 
@@ -294,7 +327,7 @@ static bool run(struct job *job, struct pe_scores *core)
     }
 }
 
-/* Tensors of one encoding. */
+/* Tensors of one encoding among several. */
 static void block_tensors(struct tree *tensors_node, const struct pe_scores *core)
 {
     size_t shape[] = {core->anchors_n, core->offsets_n};
@@ -305,23 +338,21 @@ static void block_tensors(struct tree *tensors_node, const struct pe_scores *cor
     tree_tensor(tensors_node, "anchors", PE_F64, 1, shape, core->anchors);
 }
 
-/* The tensor of csv and txt: [anchors, offsets], with several encodings one more axis in front. */
-static void main_tensor(struct job *job)
+/* Memory of all outputs; offsets and anchors are known. */
+static bool outputs_make(struct job *job, struct own *own)
 {
-    const struct own *own = job->own;
-    size_t shape[] = {job->specs_n, own->anchors.list->n, own->offsets.list->n};
-    bool several = job->specs_n > 1;
-    struct tree *hidden = tree_new(&job->request->arena, TREE_OBJECT);
-    job->answer.main = tree_tensor(hidden, "scores", PE_F64, several ? 3 : 2,
-                                   several ? shape : shape + 1, own->scores);
-    struct answer_axis *axis = job->answer.axes;
-    const char **names = job_alloc(job, job->specs_n, sizeof *names);
-    for (size_t s = 0; names && s < job->specs_n; s++)
-        names[s] = job->specs[s].compact;
-    if (several)
-        *axis++ = (struct answer_axis){"spec", "spec", NULL, names};
-    *axis++ = (struct answer_axis){"anchor", "anchor", own->anchors.list->at[0], NULL};
-    *axis = (struct answer_axis){"offset", "offset", own->offsets.list->at[0], NULL};
+    const struct pe_positions *offsets = own->offsets.list, *anchors = own->anchors.list;
+    own->scores = job_output_data(job, "scores");
+    bool ok = own->scores != NULL;
+    for (size_t t = 0; ok && job_key(job, "terms")->number != 0 && t < 4; t++)
+        ok = (own->terms[t] = job_output_data(job, term_names[t])) != NULL;
+    double *offsets_out = job_output_data(job, "offsets");
+    double *anchors_out = job_output_data(job, "anchors");
+    if (!ok || !offsets_out || !anchors_out)
+        return false;
+    memcpy(offsets_out, offsets->at[0], offsets->n * sizeof *offsets_out);
+    memcpy(anchors_out, anchors->at[0], anchors->n * sizeof *anchors_out);
+    return true;
 }
 
 static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
@@ -332,15 +363,15 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
     if (!core || job_expired(job) || !run(job, core))
         return false;
     struct score_block block = {core, own->tolerance};
-    struct tree *tensors_node = answer->tensors, *readouts = answer->readouts;
+    struct tree *readouts = answer->readouts;
     if (blocks) {
         struct tree *node = tree_object(blocks, NULL);
         job_spec_tree(node, "spec", &job->specs[spec].spec);
         tree_string(node, "spec_id", job->specs[spec].id);
-        tensors_node = tree_object(node, "tensors");
+        struct tree *tensors_node = tree_object(node, "tensors");
         readouts = tree_object(node, "readouts");
+        block_tensors(tensors_node, core);
     }
-    block_tensors(tensors_node, core);
     scores_readouts(readouts, &block);
     if (job->format == FORMAT_TXT) {
         const char *said = scores_sentences(&job->request->arena, &block, job->specs[spec].compact);
@@ -356,17 +387,14 @@ static bool compute(struct job *job)
 {
     struct own *own = job->own;
     bool several = job->specs_n > 1;
-    size_t each = own->anchors.list->n * own->offsets.list->n;
     own->q_at = vector_f64(job, own, &own->q, "q");
     own->k_at = own->q_at ? vector_f64(job, own, &own->k, "k") : NULL;
-    own->scores = job_alloc(job, job->specs_n * each, sizeof *own->scores);
-    if (!own->k_at || !own->scores || !vectors_finite(job, own))
+    if (!own->k_at || !outputs_make(job, own) || !vectors_finite(job, own))
         return false;
     struct tree *blocks = several ? tree_array(job->answer.root, "blocks") : NULL;
     for (size_t s = 0; s < job->specs_n; s++)
         if (!compute_block(job, blocks, s))
             return false;
-    main_tensor(job);
     return true;
 }
 

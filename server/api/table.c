@@ -61,25 +61,6 @@ static bool read_value(struct job *job, struct own *own)
                    "kind=%s has no such value", spec->kind->name);
 }
 
-static bool cost(struct job *job, const struct own *own)
-{
-    size_t n = own->positions.list->n;
-    size_t heads = pe_spec_heads(&job->specs[0].spec);
-    size_t columns = own->channels.n;
-    switch (own->value) {
-    case BIAS:
-        return job_cost(job, job_product((size_t[]){heads, n, n}, 3));
-    case BUCKET:
-        return job_cost(job, job_product((size_t[]){n, n}, 2));
-    case SLOPES:
-        return job_cost(job, heads);
-    case BOTH:
-        return job_cost(job, job_product((size_t[]){2, n, columns}, 3));
-    default:
-        return job_cost(job, job_product((size_t[]){n, columns}, 2));
-    }
-}
-
 /* Keys that say nothing about the value asked for. */
 static bool keys_read(struct job *job, enum value value)
 {
@@ -102,6 +83,60 @@ static size_t row_width(const struct job *job, enum value value)
     return pe_spec_pairs(spec) * (full ? 2 : 1);
 }
 
+static void rows_state(struct job *job, const char *name)
+{
+    const struct own *own = job->own;
+    size_t shape[] = {own->positions.list->n, own->channels.n};
+    struct output *output = job_output(job, name, own->dtype, 2, shape);
+    output->axes[0] = job_position_axis(&own->positions);
+    output->axes[1] = (struct answer_axis){
+        .name = "channel", .short_name = "channel", .labels = own->channels.labels};
+}
+
+static void matrix_state(struct job *job)
+{
+    const struct own *own = job->own;
+    const struct pe_positions *at = own->positions.list;
+    size_t shape[] = {pe_spec_heads(&job->specs[0].spec), at->n, at->n};
+    bool bias = own->value == BIAS;
+    struct output *output = job_output(job, bias ? "bias" : "bucket", own->dtype, bias ? 3 : 2,
+                                       bias ? shape : shape + 1);
+    struct answer_axis *axis = output->axes;
+    output->position_axis = bias ? 1 : 0;
+    if (bias)
+        *axis++ = (struct answer_axis){.name = "head", .short_name = "head"};
+    *axis++ = job_position_axis(&own->positions);
+    *axis = (struct answer_axis){.name = "key", .short_name = "key", .labels = at->at[0]};
+}
+
+/* The tensors of the value asked for. */
+static void outputs_state(struct job *job)
+{
+    const struct own *own = job->own;
+    size_t heads = pe_spec_heads(&job->specs[0].spec);
+    struct output *output;
+    switch (own->value) {
+    case ENCODING:
+        rows_state(job, "table");
+        break;
+    case COS:
+    case BOTH:
+        rows_state(job, "cos");
+        if (own->value == BOTH)
+            rows_state(job, "sin");
+        break;
+    case SIN:
+        rows_state(job, "sin");
+        break;
+    case SLOPES:
+        output = job_output(job, "slopes", own->dtype, 1, &heads);
+        output->axes[0] = (struct answer_axis){.name = "head", .short_name = "head"};
+        break;
+    default:
+        matrix_state(job);
+    }
+}
+
 static bool prepare(struct job *job)
 {
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
@@ -118,7 +153,8 @@ static bool prepare(struct job *job)
     if (spec->kind->acts != PE_BIASES && !columns_read(job, "channels", own->width, &own->channels))
         return false;
     job->plan_positions = *own->positions.list;
-    return job_positions_check(job, &own->positions) && cost(job, own);
+    outputs_state(job);
+    return job_positions_check(job, &own->positions);
 }
 
 /* ---- Computing ----------------------------------------------------------------------------- */
@@ -166,7 +202,7 @@ static bool rows_output(struct job *job, const char *name, enum value value)
     size_t n = own->positions.list->n;
     size_t columns = own->channels.n;
     size_t size = pe_dtype_size(own->dtype);
-    char *out = job_output(job, name, own->dtype, 2, (size_t[]){n, columns});
+    char *out = job_output_data(job, name);
     size_t slab = own->width < SLAB ? SLAB / own->width : 1;
     slab = slab < n ? slab : n;
     char *scratch = job_alloc(job, 3 * slab * own->width, size);
@@ -183,8 +219,6 @@ static bool rows_output(struct job *job, const char *name, enum value value)
         if (own->channels.some)
             columns_take(&own->channels, rows, to, some, size);
     }
-    job->answer.axes[0] = job_position_axis(job, &own->positions);
-    job->answer.axes[1] = (struct answer_axis){"channel", "channel", own->channels.labels, NULL};
     return true;
 }
 
@@ -195,10 +229,8 @@ static bool matrix_output(struct job *job)
     const struct pe_plan *plan = job_plan(job, 0);
     const struct pe_positions *at = own->positions.list;
     size_t heads = own->value == BIAS ? pe_spec_heads(&job->specs[0].spec) : 1;
-    size_t shape[] = {heads, at->n, at->n};
     bool bias = own->value == BIAS;
-    char *out = job_output(job, bias ? "bias" : "bucket", own->dtype, bias ? 3 : 2,
-                           bias ? shape : shape + 1);
+    char *out = job_output_data(job, bias ? "bias" : "bucket");
     size_t step = at->n * pe_dtype_size(own->dtype);
     for (size_t h = 0; out && h < heads; h++)
         for (size_t i = 0; i < at->n; i++) {
@@ -211,23 +243,15 @@ static bool matrix_output(struct job *job)
             else
                 pe_buckets(plan, &query, at, (int64_t *)(void *)row);
         }
-    struct answer_axis *axis = job->answer.axes;
-    if (bias)
-        *axis++ = (struct answer_axis){"head", "head", NULL, NULL};
-    job->answer.position_axis = bias ? 1 : 0;
-    axis[0] = (struct answer_axis){"position", "pos", at->at[0], NULL};
-    axis[1] = (struct answer_axis){"key", "key", at->at[0], NULL};
     return out != NULL;
 }
 
 static bool slopes_output(struct job *job)
 {
     struct own *own = job->own;
-    size_t heads = pe_spec_heads(&job->specs[0].spec);
-    void *out = job_output(job, "slopes", own->dtype, 1, &heads);
+    void *out = job_output_data(job, "slopes");
     if (out)
         pe_slopes(job_plan(job, 0), own->dtype, out);
-    job->answer.axes[0] = (struct answer_axis){"head", "head", NULL, NULL};
     return out != NULL;
 }
 

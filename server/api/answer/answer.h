@@ -15,6 +15,7 @@ struct answer_axis {
     const char *short_name;   /* txt: "pos" */
     const double *labels;     /* values along the axis; NULL: 0, 1, 2, ... */
     const char *const *names; /* text labels instead (columns); NULL */
+    const double *second;     /* with labels: a second coordinate, "row;column"; NULL */
 };
 
 struct answer {

@@ -60,6 +60,10 @@ void render_label(struct render_label *label, const struct answer_axis *axis, si
         label->len = strlen(label->at);
     } else if (axis->labels) {
         label->len = pe_text_print(PE_F64, axis->labels, i, label->digits);
+        if (axis->second) {
+            label->digits[label->len++] = ';';
+            label->len += pe_text_print(PE_F64, axis->second, i, label->digits + label->len);
+        }
     } else {
         int64_t place = (int64_t)i;
         label->len = pe_text_print(PE_I64, &place, 0, label->digits);

@@ -31,7 +31,7 @@ void render_sheet_place(const struct render_sheet *sheet, size_t row, size_t pla
 struct render_label {
     const char *at;
     size_t len;
-    char digits[PE_TEXT_MAX];
+    char digits[2 * PE_TEXT_MAX];
 };
 void render_label(struct render_label *label, const struct answer_axis *axis, size_t i);
 void render_column_label(struct render_label *label, const struct render_sheet *sheet,

@@ -50,7 +50,7 @@ static bool job_prepare(struct job *job)
     struct request *request = job->request;
     uint64_t start = clock_ns();
     bool read = job_read(job);
-    bool ok = read && job->endpoint->prepare(job) && request->err.n == 0;
+    bool ok = read && job->endpoint->prepare(job) && request->err.n == 0 && job_outputs_finish(job);
     request->parse_ns = clock_ns() - start;
     job->prepared = ok;
     return ok;
@@ -110,7 +110,7 @@ enum step computed_quick(struct request *request)
         return STEP_WORK;
     if (!job_prepare(job))
         return STEP_FAILED;
-    if (job->elements > INLINE_WORK_MAX || !job_plans(job, true))
+    if (job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
         return STEP_WORK;
     return job_finish(job);
 }
@@ -149,20 +149,6 @@ bool job_specs_finish(struct job *job)
         sha256_hex(compact, len, 16, slot->id);
     }
     return ok;
-}
-
-bool job_cost(struct job *job, size_t elements)
-{
-    struct err *err = &job->request->err;
-    size_t limit = job->app->options.text_elements_max;
-    job->elements = elements;
-    if (elements <= limit)
-        return true;
-    err_add(err, ERR_limit_exceeded, NULL, "ask for fewer positions or channels",
-            "the answer would have %zu elements, the limit is %zu", elements, limit);
-    err->cost = (double)elements;
-    err->limit = (double)limit;
-    return false;
 }
 
 size_t job_product(const size_t *factors, size_t n)
@@ -225,18 +211,6 @@ void *job_apply_work(struct job *job, const struct pe_plan *plan)
 {
     size_t bytes = pe_apply_work_bytes(plan);
     return job_alloc(job, bytes < ALIGNED_FROM ? ALIGNED_FROM : bytes, 1);
-}
-
-void *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
-                 const size_t *shape)
-{
-    void *data = job_alloc(job, job_product(shape, rank), pe_dtype_size(dtype));
-    if (!data)
-        return NULL;
-    struct tree *node = tree_tensor(job->answer.tensors, name, dtype, rank, shape, data);
-    if (!job->answer.main)
-        job->answer.main = node;
-    return data;
 }
 
 const struct pe_plan *job_plan(const struct job *job, size_t i)

@@ -12,7 +12,8 @@
 #include "common.h"
 #include "doc.h"
 
-#define JOB_SPECS_MAX 8
+#define JOB_SPECS_MAX   8
+#define JOB_OUTPUTS_MAX 8
 
 struct plan_ref;
 
@@ -41,6 +42,16 @@ struct job_spec {
     struct plan_ref *plan;
 };
 
+/* A tensor of the answer: what prepare says of it before it has numbers. */
+struct output {
+    const char *name;
+    enum pe_dtype dtype;
+    size_t rank, shape[TREE_RANK_MAX], count;
+    struct answer_axis axes[TREE_RANK_MAX];
+    size_t position_axis; /* its index column comes first in csv and txt */
+    struct tree *node;    /* in the answer, from job_outputs_tree on */
+};
+
 struct job {
     struct request *request;
     struct app *app;
@@ -55,8 +66,11 @@ struct job {
     struct pe_params common;            /* by enum common */
     struct pe_positions plan_positions; /* what plans must be fast for, set by prepare; axes 0:
                                            no plan is needed */
-    size_t elements;                    /* of the answer; set by prepare through job_cost */
-    size_t work;                        /* about how many ns of computing; set by prepare */
+    struct output outputs[JOB_OUTPUTS_MAX]; /* stated by prepare through job_output */
+    size_t outputs_n, main;                 /* main: which one csv, txt, npy and bin give */
+    bool outputs_hidden;                    /* JSON has them in another form */
+    size_t elements;                        /* of all outputs */
+    size_t work; /* what computing them costs besides, in elements; set by prepare */
     struct answer answer;
     void *own; /* the endpoint's, in the arena */
 };
@@ -66,8 +80,6 @@ bool job_read(struct job *job); /* body, format, specs, keys */
 /* Called by prepare once defaults that depend on tensors are set: finishes all specs, checks that
  * the endpoint takes their kinds, makes compact forms and ids. */
 bool job_specs_finish(struct job *job);
-/* Limit on the elements of the answer; limit-exceeded with cost and limit. */
-bool job_cost(struct job *job, size_t elements);
 size_t job_product(const size_t *factors, size_t n); /* SIZE_MAX on overflow */
 /* The dtype of the answer: what dtype= says, else `otherwise`, which is then echoed. */
 enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise);
@@ -94,16 +106,24 @@ bool job_positions(struct job *job, const char *name, size_t axes, size_t batche
                    struct position_lists *out);
 /* The axis of positions for csv and txt: the positions themselves, "row;col" where there are two.
  */
-struct answer_axis job_position_axis(struct job *job, const struct position_lists *positions);
+struct answer_axis job_position_axis(const struct position_lists *positions);
 bool job_positions_check(struct job *job, const struct position_lists *positions);
 
 /* Memory of the request; adds an error and gives NULL past the cap. */
 void *job_alloc(struct job *job, size_t n, size_t size);
 /* Scratch for pe_apply with this plan, aligned as it wants. NULL as job_alloc. */
 void *job_apply_work(struct job *job, const struct pe_plan *plan);
-/* A tensor of the answer: allocated, appended to answer.tensors. NULL as job_alloc. */
-void *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
-                 const size_t *shape);
+
+/* In prepare: states a tensor of the answer; its axes are the caller's to name. */
+struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
+                          const size_t *shape);
+/* After prepare: the main tensor by select=, and the limit on elements (limit-exceeded with cost
+ * and limit). */
+bool job_outputs_finish(struct job *job);
+/* All outputs as nodes of the answer's tree, still without data. */
+void job_outputs_tree(struct job *job);
+/* In compute: memory for an output. NULL as job_alloc. */
+void *job_output_data(struct job *job, const char *name);
 /* The plan of spec i. */
 const struct pe_plan *job_plan(const struct job *job, size_t i);
 

@@ -181,6 +181,7 @@ void job_answer_begin(struct job *job)
     answer->params = tree_object(answer->root, "params");
     answer->tensors = tree_object(answer->root, "tensors");
     answer->readouts = tree_object(answer->root, "readouts");
+    job_outputs_tree(job);
 }
 
 void job_answer_end(struct job *job)

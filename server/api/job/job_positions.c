@@ -262,26 +262,13 @@ bool job_positions_check(struct job *job, const struct position_lists *positions
     return faults.n == 0;
 }
 
-struct answer_axis job_position_axis(struct job *job, const struct position_lists *positions)
+struct answer_axis job_position_axis(const struct position_lists *positions)
 {
     const struct pe_positions *list = positions->list;
-    struct answer_axis axis = {"position", "pos", NULL, NULL};
+    struct answer_axis axis = {.name = "position", .short_name = "pos"};
     if (positions->lists_n > 1) /* each batch row has its own: numbered */
         return axis;
-    if (list->axes == 1) {
-        axis.labels = list->at[0];
-        return axis;
-    }
-    const char **names = job_alloc(job, list->n, sizeof *names);
-    for (size_t i = 0; names && i < list->n; i++) {
-        char row[PE_TEXT_MAX], column[PE_TEXT_MAX];
-        int row_len = (int)pe_text_print(PE_F64, list->at[0], i, row);
-        int column_len = (int)pe_text_print(PE_F64, list->at[1], i, column);
-        names[i] =
-            arena_printf(&job->request->arena, "%.*s;%.*s", row_len, row, column_len, column);
-        if (!names[i])
-            return axis;
-    }
-    axis.names = names;
+    axis.labels = list->at[0];
+    axis.second = list->axes > 1 ? list->at[1] : NULL;
     return axis;
 }

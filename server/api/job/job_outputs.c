@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * job_outputs.c: the tensors of an answer. `prepare` states all of them, so that limits, select=
+ * and what a format cannot hold are judged before anything is computed; `compute` then asks for
+ * the memory of each.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "job.h"
+
+struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
+                          const size_t *shape)
+{
+    assert(job->outputs_n < JOB_OUTPUTS_MAX && rank <= TREE_RANK_MAX);
+    struct output *output = &job->outputs[job->outputs_n++];
+    *output = (struct output){.name = name, .dtype = dtype, .rank = rank};
+    memcpy(output->shape, shape, rank * sizeof *shape);
+    output->count = job_product(shape, rank);
+    for (size_t axis = 0; axis < rank; axis++)
+        output->axes[axis] = (struct answer_axis){.name = "index", .short_name = "index"};
+    return output;
+}
+
+static struct output *output_named(struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->outputs_n; i++)
+        if (strcmp(job->outputs[i].name, name) == 0)
+            return &job->outputs[i];
+    return NULL;
+}
+
+/* select= in place of the endpoint's own choice of a main tensor. */
+static bool read_select(struct job *job)
+{
+    const struct pe_value *select = &job->common.value[COMMON_SELECT];
+    if (!select->set || job->outputs_n == 0)
+        return true;
+    struct output *chosen = output_named(job, select->text);
+    if (chosen) {
+        job->main = (size_t)(chosen - job->outputs);
+        return true;
+    }
+    const char *names[JOB_OUTPUTS_MAX], *allowed = "";
+    for (size_t i = 0; allowed && i < job->outputs_n; i++) {
+        names[i] = job->outputs[i].name;
+        allowed = arena_printf(&job->request->arena, "%s%s%s", allowed, i > 0 ? " " : "", names[i]);
+    }
+    const char *near = pe_nearest_name(select->text, names, job->outputs_n);
+    struct err *err = &job->request->err;
+    err_add(err, ERR_invalid_value, job->has_doc ? "/select" : "select",
+            near ? arena_printf(&job->request->arena, "did you mean \"%s\"?", near) : NULL,
+            "this answer has no tensor \"%.40s\", but %s", select->text, allowed ? allowed : "");
+    if (err->n <= ERR_ITEMS_MAX)
+        err->item[err->n - 1].allowed = allowed;
+    return false;
+}
+
+/* The limit on the elements of all tensors together. */
+static bool check_elements(struct job *job)
+{
+    struct err *err = &job->request->err;
+    size_t limit = job->app->options.text_elements_max;
+    job->elements = 0;
+    for (size_t i = 0; i < job->outputs_n; i++)
+        if (__builtin_add_overflow(job->elements, job->outputs[i].count, &job->elements))
+            job->elements = SIZE_MAX;
+    if (job->elements <= limit)
+        return true;
+    err_add(err, ERR_limit_exceeded, NULL, "ask for fewer positions or channels",
+            "the answer would have %zu elements, the limit is %zu", job->elements, limit);
+    err->cost = (double)job->elements;
+    err->limit = (double)limit;
+    return false;
+}
+
+bool job_outputs_finish(struct job *job)
+{
+    bool ok = read_select(job);
+    return check_elements(job) && ok;
+}
+
+void job_outputs_tree(struct job *job)
+{
+    struct answer *answer = &job->answer;
+    struct tree *parent =
+        job->outputs_hidden ? tree_new(&job->request->arena, TREE_OBJECT) : answer->tensors;
+    for (size_t i = 0; i < job->outputs_n; i++) {
+        struct output *output = &job->outputs[i];
+        output->node =
+            tree_tensor(parent, output->name, output->dtype, output->rank, output->shape, NULL);
+    }
+    if (job->outputs_n == 0)
+        return;
+    const struct output *main = &job->outputs[job->main];
+    answer->main = main->node;
+    answer->position_axis = main->position_axis;
+    memcpy(answer->axes, main->axes, sizeof answer->axes);
+}
+
+void *job_output_data(struct job *job, const char *name)
+{
+    const struct output *output = output_named(job, name);
+    assert(output);
+    void *data = job_alloc(job, output->count, pe_dtype_size(output->dtype));
+    if (!data || !output->node)
+        return NULL;
+    output->node->as.tensor.data = data;
+    return data;
+}
