@@ -141,6 +141,39 @@ static inline bool wire_field_is(const struct wire_answer *answer, const char *n
     return found && len == strlen(value) && memcmp(found, value, len) == 0;
 }
 
+/* Bytes received and not taken become at least `len`; false when they do not come. */
+static inline bool wire_fill(struct wire *wire, size_t len, int wait_ms)
+{
+    while (wire->len < len)
+        if (!wire_more(wire, wait_ms))
+            return false;
+    return true;
+}
+
+/* Joins the chunks of a body; false when it breaks off. */
+static inline bool wire_chunks(struct wire *wire, struct wire_answer *answer, int wait_ms)
+{
+    for (size_t len = 1; len > 0;) {
+        char *end;
+        while (!(end = wire->data ? strstr(wire->data, "\r\n") : NULL))
+            if (!wire_more(wire, wait_ms))
+                return false;
+        size_t line = (size_t)(end + 2 - wire->data);
+        len = strtoul(wire->data, NULL, 16);
+        if (!wire_fill(wire, line + len + 2, wait_ms))
+            return false;
+        char *chunk = wire_take(wire, line + len + 2);
+        answer->body = realloc(answer->body, answer->body_len + len + 1);
+        if (!answer->body)
+            abort();
+        memcpy(answer->body + answer->body_len, chunk + line, len);
+        answer->body_len += len;
+        answer->body[answer->body_len] = '\0';
+        free(chunk);
+    }
+    return true;
+}
+
 /* Reads one answer, with at most `wait_ms` between its bytes; interim ones (1xx) are answers too.
  * `bodiless` for answers to HEAD. */
 static inline struct wire_answer wire_read_within(struct wire *wire, bool bodiless, int wait_ms)
@@ -156,12 +189,15 @@ static inline struct wire_answer wire_read_within(struct wire *wire, bool bodile
     const char *length = wire_field(&answer, "Content-Length", &len);
     if (length && !bodiless)
         answer.body_len = strtoul(length, NULL, 10);
-    while (wire->len < answer.body_len)
-        if (!wire_more(wire, wait_ms)) {
-            free(answer.head);
-            return (struct wire_answer){0};
-        }
-    answer.body = wire_take(wire, answer.body_len);
+    bool chunked = !bodiless && wire_field_is(&answer, "Transfer-Encoding", "chunked");
+    if (chunked ? !wire_chunks(wire, &answer, wait_ms)
+                : !wire_fill(wire, answer.body_len, wait_ms)) {
+        free(answer.head);
+        free(answer.body);
+        return (struct wire_answer){0};
+    }
+    if (!chunked)
+        answer.body = wire_take(wire, answer.body_len);
     if (strncmp(answer.head, "HTTP/1.1 ", 9) == 0)
         answer.status = (int)strtol(answer.head + 9, NULL, 10);
     return answer;

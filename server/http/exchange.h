@@ -66,6 +66,7 @@ struct http_exchange {
     char *body;             /* request.body, while it grows */
     size_t body_capacity, dropped;
     size_t answer_bytes, answer_held; /* held: counted as memory */
+    struct stream_run *stream;        /* the answer is made while it is sent; NULL */
     bool closing;                     /* the answer says so: linger, then close */
 };
 
@@ -76,6 +77,8 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection, cons
                               size_t *data_len, void **context);
 void exchange_end(void *cls, struct MHD_Connection *connection, void **context,
                   enum MHD_RequestTerminationCode why);
+/* Frees a request that is over, and uncounts it. */
+void exchange_free(struct http_exchange *exchange);
 /* libmicrohttpd 1.0 does not always tell the end of a request when it ends the connection. */
 void exchange_orphaned(struct http_exchange *exchange);
 

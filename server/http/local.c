@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "block.h"
 #include "guard.h"
 #include "steps.h"
 
@@ -60,6 +61,27 @@ void local_run(struct request *request, const struct http_hooks *hooks)
     request_conclude(request, hooks, step);
 }
 
+/* Block by block. As over a connection, each of them has all the time that the request has. */
+static bool drain_stream(struct request *request,
+                         bool (*take)(void *context, const char *data, size_t len), void *context)
+{
+    const struct stream *stream = request->response.stream;
+    uint64_t time_ns = request->deadline_ns - request->start_ns;
+    struct stream_block block;
+    bool ok = block_open(&block, stream);
+
+    for (size_t i = 0; ok && i < stream->blocks_n; i++) {
+        size_t len;
+        block.index = i;
+        request->deadline_ns = clock_ns() + time_ns;
+        ok = block_make(&block, request) == ERR_CODES_N;
+        const char *data = ok ? block_data(&block, &len) : NULL;
+        ok = ok && take(context, data, len);
+    }
+    block_close(&block);
+    return ok;
+}
+
 bool local_drain(struct request *request, bool (*take)(void *context, const char *data, size_t len),
                  void *context)
 {
@@ -68,6 +90,8 @@ bool local_drain(struct request *request, bool (*take)(void *context, const char
 
     if (response->body.failed || request->method == METHOD_HEAD)
         return !response->body.failed;
+    if (response->stream)
+        return drain_stream(request, take, context);
     return take(context, blob ? blob->data : response->body.data,
                 blob ? blob->len : response->body.len);
 }

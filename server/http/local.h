@@ -35,8 +35,8 @@ bool local_begin(struct request *request, const struct http_hooks *hooks,
                  const struct local_limits *limits, const struct local_call *call);
 /* Makes the answer. */
 void local_run(struct request *request, const struct http_hooks *hooks);
-/* Hands over the bytes of the answer, in pieces; false when `take` refused one or there was no
- * memory for the answer. */
+/* Hands over the bytes of the answer, in pieces; false when `take` refused one, or when there was
+ * no memory for the answer or no time for a block of it. */
 bool local_drain(struct request *request, bool (*take)(void *context, const char *data, size_t len),
                  void *context);
 void local_end(struct request *request);

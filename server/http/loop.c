@@ -157,13 +157,19 @@ static void stop_accepting(struct http_service *service)
     service_drive(service);
 }
 
+/* Jobs that the workers have or will get. */
+static unsigned jobs_of(const struct http_service *service)
+{
+    return service->pool.jobs + service->pool.parts;
+}
+
 /* A job that will not end: libmicrohttpd must not be stopped under it, and exit() would wait. */
 static void give_up(struct http_service *service)
 {
     struct log_line line;
 
     log_begin(&line, "killed");
-    log_int(&line, "jobs", service->pool.jobs);
+    log_int(&line, "jobs", jobs_of(service));
     log_end(&line);
     _exit(EXIT_FAILURE);
 }
@@ -183,7 +189,9 @@ static void on_drain(uv_timer_t *timer)
     if (service->listen_fd >= 0) {
         if (ms >= DRAIN_ACCEPT_MS)
             stop_accepting(service);
-    } else if (is_drained(service, ms) || (ms >= DRAIN_GRACE_MS && service->pool.jobs == 0)) {
+    } else if (is_drained(service, ms) ||
+               (atomic_load_explicit(&service->hurry, memory_order_relaxed) &&
+                jobs_of(service) == 0)) {
         uv_stop(&service->loop);
     } else if (ms >= DRAIN_GRACE_MS + DRAIN_HURRY_MS) {
         give_up(service);

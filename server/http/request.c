@@ -15,6 +15,7 @@
 #include "response.h"
 #include "router.h"
 #include "steps.h"
+#include "stream.h"
 
 /* ---- Answering ----------------------------------------------------------------------------- */
 
@@ -25,16 +26,18 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
     struct request *request = &exchange->request;
     struct response *response = &request->response;
 
+    if (exchange->step == STEP_DONE)
+        stream_begin(exchange);
     request_conclude(request, &service->hooks, exchange->step);
     if (response->body.failed)
         return MHD_NO;
-    if (request->method != METHOD_HEAD)
+    if (request->method != METHOD_HEAD && !response->stream)
         exchange->answer_bytes = response->blob ? response->blob->len : response->body.len;
     exchange->answer_held = response->body.capacity;
     budget_take_anyway(&service->memory, exchange->answer_held);
     exchange->closing |=
         service->draining || exchange->client->requests + 1 >= CONNECTION_REQUESTS_MAX;
-    struct MHD_Response *answer = response_build(request, exchange->closing);
+    struct MHD_Response *answer = response_build(exchange);
     if (!answer)
         return MHD_NO;
     exchange->phase = PHASE_ANSWERED;
@@ -213,15 +216,17 @@ static void exchange_log(const struct http_exchange *exchange, bool aborted, uin
     log_end(&line);
 }
 
-static void exchange_free(struct http_exchange *exchange)
+void exchange_free(struct http_exchange *exchange)
 {
+    exchange->service->exchanges--;
+    stream_free(exchange);
     request_release(&exchange->request);
     body_release(exchange);
     budget_give(&exchange->service->memory, exchange->answer_held);
     free(exchange);
 }
 
-/* Counts, logs and frees a request. */
+/* Counts, logs and frees a request, or leaves that to the last block of its stream. */
 static void exchange_close(struct http_exchange *exchange, bool aborted)
 {
     const struct request *request = &exchange->request;
@@ -239,8 +244,8 @@ static void exchange_close(struct http_exchange *exchange, bool aborted)
     service->turns = 0;
     exchange->client->exchange = NULL;
     exchange->client->requests++;
-    service->exchanges--;
-    exchange_free(exchange);
+    if (stream_end(exchange))
+        exchange_free(exchange);
 }
 
 /* Lets a client that may still be sending read what it was told. */

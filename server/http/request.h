@@ -8,9 +8,10 @@
  * Life of a request: quick() on the loop thread once the body is complete; if it returns STEP_WORK
  * the connection is suspended and work() runs on a pool thread, which then owns the request; back
  * on the loop thread settle() runs (if any, and if work() was done), then hooks->finish(), then the
- * answer is sent, with Request-Id on errors and Retry-After from `err`. The
- * request is freed when libmicrohttpd is done with it. A step that returns STEP_FAILED has added to
- * `err`; hooks->finish() makes the problem document.
+ * answer is sent, with Request-Id on errors and Retry-After from `err`. A response may be a stream,
+ * whose blocks are then made on pool threads while it is sent. The request is freed when
+ * libmicrohttpd is done with it, and no block of it is being made. A step that returns STEP_FAILED
+ * has added to `err`; hooks->finish() makes the problem document.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -59,11 +60,33 @@ struct header {
     const char *name, *value;
 };
 
+/* One of the blocks a stream consists of. */
+struct stream_block {
+    size_t index;
+    struct buf out;   /* where its bytes go; takes no more than the stream's block_bytes */
+    void *scratch;    /* scratch_bytes, 64-byte aligned; may hold anything */
+    const char *data; /* its bytes where they lie already, if make() sets it, instead of `out` */
+    size_t len;       /* of data */
+};
+
+#define STREAM_LEN_UNKNOWN UINT64_MAX
+
+/* An answer that is made while it is sent, since it is longer than should be held at once. */
+struct stream {
+    uint64_t len; /* of all blocks; STREAM_LEN_UNKNOWN: sent in chunks */
+    size_t blocks_n;
+    size_t block_bytes, scratch_bytes; /* most that one block needs */
+    /* Makes one block: on a pool thread, several blocks of a request at a time, so that the request
+     * is only read. False cuts the answer off: past the deadline, or when `out` has failed. */
+    bool (*make)(const struct request *request, struct stream_block *block);
+};
+
 struct response {
-    int status;               /* 200 unless set; problems set theirs */
-    const char *content_type; /* static or arena */
-    struct buf body;          /* the answer's bytes, unless blob is set */
-    struct blob *blob;        /* shared bytes; released with the request */
+    int status;                  /* 200 unless set; problems set theirs */
+    const char *content_type;    /* static or arena */
+    struct buf body;             /* the answer's bytes, unless one of these is set */
+    struct blob *blob;           /* shared bytes; released with the request */
+    const struct stream *stream; /* arena */
     size_t headers_n;
     struct header headers[REQUEST_HEADERS_MAX];
 };
@@ -93,14 +116,14 @@ struct request {
     /* For request_header() and request_expired(). */
     struct header *fields; /* of the head, in the arena */
     size_t fields_n;
-    uint64_t deadline_ns;     /* of clock_ns() */
-    const atomic_bool *hurry; /* set: every request counts as expired; may be NULL */
+    _Atomic uint64_t deadline_ns; /* of clock_ns() */
+    const atomic_bool *hurry;     /* set: every request counts as expired; may be NULL */
 };
 
 /* Value of a request header field, or NULL. Any step. */
 const char *request_header(const struct request *request, const char *name);
-/* Whether the deadline has passed: long loops ask between slabs and then fail with
- * ERR_deadline. */
+/* Whether the deadline has passed: long loops ask between slabs and then fail with ERR_deadline.
+ * While an answer is streamed, each of its blocks has the whole time again. */
 bool request_expired(const struct request *request);
 /* Adds a response field; both strings live as long as the request (static or arena). */
 void response_header(struct request *request, const char *name, const char *value);

@@ -2,6 +2,9 @@
 /* response.c: see response.h. Which fields a resource has is the api layer's business. */
 #include "response.h"
 
+#include "exchange.h"
+#include "stream.h"
+
 /* On every answer (browsers: any page may read it; nobody may guess its type). */
 static const struct header common_fields[] = {
     {"Access-Control-Allow-Origin", "*"},
@@ -57,14 +60,16 @@ static bool add_fields(struct MHD_Response *made, const struct header *fields, s
     return ok;
 }
 
-struct MHD_Response *response_build(struct request *request, bool closing)
+struct MHD_Response *response_build(struct http_exchange *exchange)
 {
+    struct request *request = &exchange->request;
     struct response *response = &request->response;
     struct header type = {"Content-Type", response->content_type};
     struct header id = {"Request-Id", request->id};
     struct header close = {"Connection", "close"};
     bool show_id = request->id[0] && (request->id_given || response->status >= 400);
-    struct MHD_Response *made = body_response(response);
+    struct MHD_Response *made =
+        response->stream ? stream_response(exchange) : body_response(response);
 
     if (!made)
         return NULL;
@@ -73,7 +78,7 @@ struct MHD_Response *response_build(struct request *request, bool closing)
               add_fields(made, common_fields, COUNT(common_fields)) &&
               add_fields(made, preflight_fields,
                          request->method == METHOD_OPTIONS ? COUNT(preflight_fields) : 0) &&
-              add_fields(made, &id, show_id) && add_fields(made, &close, closing);
+              add_fields(made, &id, show_id) && add_fields(made, &close, exchange->closing);
     if (ok)
         return made;
     MHD_destroy_response(made);

@@ -245,6 +245,7 @@ void request_conclude(struct request *request, const struct http_hooks *hooks, e
         buf_release(&response->body);
         blob_unref(response->blob);
         response->blob = NULL;
+        response->stream = NULL;
     } else if (response->status == 0) {
         response->status = 200;
     }

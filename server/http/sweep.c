@@ -10,6 +10,7 @@
 #include "exchange.h"
 #include "farewell.h"
 #include "metrics.h"
+#include "stream.h"
 #include "traffic.h"
 
 #define SWEEP_MS 250
@@ -29,7 +30,7 @@ static enum pace pace_of(const struct http_exchange *exchange)
     case PHASE_DROP:
         return PACE_BODY;
     case PHASE_ANSWERED:
-        return PACE_ANSWER;
+        return stream_is_awaited(exchange) ? PACE_WORK : PACE_ANSWER;
     default:
         return PACE_WORK;
     }

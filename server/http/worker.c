@@ -17,7 +17,7 @@ void worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned worker
 {
     char threads[16];
 
-    *pool = (struct worker_pool){.loop = loop, .jobs_max = workers + queue};
+    *pool = (struct worker_pool){.loop = loop, .workers = workers, .jobs_max = workers + queue};
     snprintf(threads, sizeof threads, "%u", workers);
     setenv("UV_THREADPOOL_SIZE", threads, 1);
     uv_queue_work(loop, &pool->first, do_nothing, NULL);
@@ -34,26 +34,43 @@ static void job_run(uv_work_t *work)
     metric_add(METRIC_jobs_finished, 1);
 }
 
+/* The count that a job belongs to. */
+static unsigned *count_of(struct worker_job *job)
+{
+    return job->part ? &job->pool->parts : &job->pool->jobs;
+}
+
 static void job_done(uv_work_t *work, int status)
 {
     struct worker_job *job = work->data;
 
     assert(status == 0); /* nothing is ever cancelled */
-    job->pool->jobs--;
+    --*count_of(job);
     job->done(job);
+}
+
+static void job_queue(struct worker_pool *pool, struct worker_job *job, bool part)
+{
+    job->pool = pool;
+    job->part = part;
+    job->work.data = job;
+    ++*count_of(job);
+    metric_add(METRIC_jobs_waiting, 1);
+    int status = uv_queue_work(pool->loop, &job->work, job_run, job_done);
+    assert(status == 0); /* it fails for a missing callback only */
 }
 
 bool worker_submit(struct worker_pool *pool, struct worker_job *job)
 {
-    job->pool = pool;
-    job->work.data = job;
     if (pool->jobs >= pool->jobs_max) {
         metric_add(METRIC_jobs_refused, 1);
         return false;
     }
-    pool->jobs++;
-    metric_add(METRIC_jobs_waiting, 1);
-    int status = uv_queue_work(pool->loop, &job->work, job_run, job_done);
-    assert(status == 0); /* it fails for a missing callback only */
+    job_queue(pool, job, false);
     return true;
+}
+
+void worker_submit_part(struct worker_pool *pool, struct worker_job *job)
+{
+    job_queue(pool, job, true);
 }

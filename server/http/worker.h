@@ -11,8 +11,10 @@
 
 struct worker_pool {
     uv_loop_t *loop;
-    unsigned jobs;     /* running or waiting */
-    unsigned jobs_max; /* threads of the pool + length of the queue */
+    unsigned workers;  /* threads */
+    unsigned jobs;     /* running or waiting, without parts */
+    unsigned jobs_max; /* workers + length of the queue */
+    unsigned parts;    /* running or waiting */
     uv_work_t first;   /* does nothing, but starts the threads */
 };
 
@@ -20,6 +22,7 @@ struct worker_job {
     void (*run)(struct worker_job *job);  /* pool thread */
     void (*done)(struct worker_job *job); /* loop thread, after run() */
     struct worker_pool *pool;             /* set by worker_submit, as is what follows */
+    bool part;
     uv_work_t work;
 };
 
@@ -28,5 +31,8 @@ struct worker_job {
 void worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue);
 /* False when the pool is at its cap; otherwise the job is the pool's until done(). */
 bool worker_submit(struct worker_pool *pool, struct worker_job *job);
+/* The same for a part of what was let in before, which is never refused and takes nobody's place.
+ */
+void worker_submit_part(struct worker_pool *pool, struct worker_job *job);
 
 #endif

@@ -57,6 +57,9 @@ static const struct {
     {"GET", "/sleep?ms=1", 200},
     {"GET", "/state", 200},
     {"GET", "/big?bytes=1000", 200},
+    {"GET", "/stream?blocks=30&bytes=1000", 200},
+    {"GET", "/stream?blocks=30&bytes=1000&chunked=1", 200},
+    {"HEAD", "/stream?blocks=30&bytes=1000", 200},
     {"GET", "/silent", 500},
     {"GET", "/small/?a=1", 308},
     {"GET", "/nowhere", 404},
@@ -201,6 +204,14 @@ Test(local, an_answer_that_is_not_taken)
     cr_expect_not(local_drain(&request, take, &out));
     cr_expect_eq(out.len, 0);
     local_end(&request);
+
+    call.target = "/stream?blocks=9&bytes=10&cut=4";
+    cr_assert(begin(&request, &call));
+    local_run(&request, &hooks);
+    cr_expect_not(local_drain(&request, take, &out));
+    cr_expect_eq(out.len, 30);
+    local_end(&request);
+    buf_release(&out);
 }
 
 Test(local, without_memory_for_the_head)

@@ -63,3 +63,28 @@ Test(worker, runs_as_many_as_told_and_refuses_the_rest)
     cr_expect_eq(done, 6);
     uv_loop_close(&loop);
 }
+
+Test(worker, parts_are_never_refused_and_take_nobodys_place)
+{
+    uv_loop_t loop;
+    struct worker_pool pool;
+    struct worker_job jobs[JOBS_N];
+
+    loop_thread = uv_thread_self();
+    uv_loop_init(&loop);
+    worker_pool_init(&pool, &loop, 2, 0);
+    for (size_t i = 0; i < JOBS_N; i++) {
+        jobs[i] = (struct worker_job){.run = run, .done = finish};
+        if (i < JOBS_N - 2)
+            worker_submit_part(&pool, &jobs[i]);
+        else
+            cr_expect(worker_submit(&pool, &jobs[i]));
+    }
+    cr_expect_eq(pool.jobs, 2);
+    cr_expect_eq(pool.parts, JOBS_N - 2);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(done, JOBS_N);
+    cr_expect_leq(atomic_load(&running_most), 2);
+    cr_expect_eq(pool.jobs + pool.parts, 0);
+    uv_loop_close(&loop);
+}

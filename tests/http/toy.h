@@ -6,6 +6,7 @@
 #ifndef TESTS_HTTP_TOY_H
 #define TESTS_HTTP_TOY_H
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #include "http.h"
 #include "log.h"
+#include "metrics.h"
 
 static inline enum step toy_say(struct request *request)
 {
@@ -90,6 +92,59 @@ static inline enum step toy_big(struct request *request)
     return STEP_DONE;
 }
 
+static inline size_t toy_arg(const struct request *request, const char *name)
+{
+    for (size_t i = 0; i < request->args_n; i++)
+        if (strcmp(request->args[i].name, name) == 0)
+            return strtoul(request->args[i].value, NULL, 10);
+    return 0;
+}
+
+/* Block i is `bytes` times the letter 'a' + i % 26 and takes `ms`; from block `cut` - 1 on there is
+ * none; with `lie` one block fewer than announced. */
+static inline bool toy_block(const struct request *request, struct stream_block *block)
+{
+    size_t bytes = toy_arg(request, "bytes"), cut = toy_arg(request, "cut");
+
+    for (size_t ms = toy_arg(request, "ms"); ms > 0; ms--)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (cut && block->index >= cut - 1)
+        return false;
+    if (bytes > 0)
+        memset(block->scratch, 'a' + (int)(block->index % 26), bytes);
+    if (block->index % 3 == 0) {
+        block->data = block->scratch;
+        block->len = bytes;
+    } else {
+        buf_append(&block->out, block->scratch, bytes);
+    }
+    return true;
+}
+
+/* ?blocks=N&bytes=N, with a known length unless chunked=1. */
+static inline enum step toy_stream(struct request *request)
+{
+    struct stream *stream = arena_calloc(&request->arena, 1, sizeof *stream);
+    size_t blocks = toy_arg(request, "blocks"), bytes = toy_arg(request, "bytes");
+
+    if (!stream)
+        return STEP_FAILED;
+    *stream =
+        (struct stream){.len = toy_arg(request, "chunked") ? STREAM_LEN_UNKNOWN : blocks * bytes,
+                        .blocks_n = blocks - toy_arg(request, "lie"),
+                        .block_bytes = bytes,
+                        .scratch_bytes = bytes,
+                        .make = toy_block};
+    request->response.stream = stream;
+    return STEP_DONE;
+}
+
+static inline enum step toy_memory(struct request *request)
+{
+    buf_printf(&request->response.body, "%" PRId64, metric_get(METRIC_request_memory));
+    return STEP_DONE;
+}
+
 static inline enum step toy_settle(struct request *request)
 {
     response_header(request, "Settled", "yes");
@@ -134,6 +189,8 @@ static const struct route toy_routes[] = {
     {METHOD_GET, "/sleep", false, toy_later, toy_sleep, toy_settle, NULL},
     {METHOD_GET, "/stubborn", false, toy_later, toy_stubborn, NULL, NULL},
     {METHOD_GET, "/big", false, toy_later, toy_big, NULL, NULL},
+    {METHOD_GET, "/stream", false, toy_stream, NULL, NULL, NULL},
+    {METHOD_GET, "/memory", false, toy_memory, NULL, NULL, NULL},
     {METHOD_GET, "/state", false, toy_state, NULL, NULL, NULL},
     {METHOD_GET, "/silent", false, toy_silent, NULL, NULL, NULL},
 };
