@@ -11,7 +11,8 @@
 
 #include "posenc.h"
 
-enum kind { TEXT, LOG, COUNT, SIZE, SECONDS, SWITCH, ACTION, URL };
+/* From ACTION on: asked for on the command line only. */
+enum kind { TEXT, LOG, COUNT, SIZE, SECONDS, SWITCH, ACTION, URL, ARGUMENT, ARGUMENTS };
 
 static const struct row {
     const char *name, *fallback, *unit, *help;
@@ -31,10 +32,9 @@ static const struct row {
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
-/* Actions are asked for on the command line only. */
-static bool is_action(const struct row *row)
+static bool is_setting(const struct row *row)
 {
-    return row->kind == ACTION || row->kind == URL;
+    return row->kind < ACTION;
 }
 
 /* The text an option has: `given` on the command line, or the environment's, or the default. */
@@ -48,7 +48,7 @@ static const char *row_text(const struct row *row, const char *given, const char
         return given;
     for (const char *c = row->name; *c && len + 1 < sizeof variable; c++)
         variable[len++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-    const char *text = is_action(row) ? NULL : getenv(variable);
+    const char *text = is_setting(row) ? getenv(variable) : NULL;
     *origin = text ? "environment" : "default";
     return text ? text : row->fallback;
 }
@@ -95,7 +95,10 @@ static bool value_set(struct config *config, const struct row *row, const char *
         *(const char **)field = text;
         return *text != '\0';
     case URL:
+    case ARGUMENT:
         *(const char **)field = text;
+        return true;
+    case ARGUMENTS: /* flags_read() has them all */
         return true;
     case ACTION:
         *(int64_t *)field = *text != '\0';
@@ -179,8 +182,21 @@ static const struct row *row_find(const char *argument, size_t *name_len)
     return NULL;
 }
 
+static bool list_add(struct config *config, const struct row *row, const char *text)
+{
+    struct config_list *list = (struct config_list *)((char *)config + row->offset);
+
+    if (list->n == CONFIG_LIST_MAX) {
+        fprintf(stderr, "posencd: --%s is given more than %d times\n", row->name, CONFIG_LIST_MAX);
+        return false;
+    }
+    list->at[list->n++] = text;
+    return true;
+}
+
 /* Notes the text of each option on the command line: --name text, --name=text. */
-static bool flags_read(const char *given[ROWS_N], int n, char *const *arguments)
+static bool flags_read(struct config *config, const char *given[ROWS_N], int n,
+                       char *const *arguments)
 {
     for (int i = 1; i < n; i++) {
         size_t len;
@@ -203,12 +219,14 @@ static bool flags_read(const char *given[ROWS_N], int n, char *const *arguments)
             fprintf(stderr, "posencd: --%s wants a value: %s\n", row->name, row->unit);
             return false;
         }
+        if (row->kind == ARGUMENTS && !list_add(config, row, given[row - rows]))
+            return false;
     }
     return true;
 }
 
-/* Values that stand for others. */
-static void config_resolve(struct config *config)
+/* Values that stand for others, and those that make no sense together. */
+static bool config_resolve(struct config *config)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -218,13 +236,18 @@ static void config_resolve(struct config *config)
         config->queue = 2 * config->workers;
     if (config->healthcheck && !*config->healthcheck)
         config->healthcheck = config->listen;
+    if (config->eval || (!config->data && config->header.n == 0))
+        return true;
+    fprintf(stderr, "posencd: --%s goes with --eval\n", config->data ? "data" : "header");
+    return false;
 }
 
 bool config_read(struct config *config, int arguments_n, char *const *arguments)
 {
     const char *given[ROWS_N] = {NULL};
 
-    if (!flags_read(given, arguments_n, arguments))
+    *config = (struct config){0};
+    if (!flags_read(config, given, arguments_n, arguments))
         return false;
     for (size_t i = 0; i < ROWS_N; i++) {
         const char *origin, *text = row_text(&rows[i], given[i], &origin);
@@ -234,8 +257,7 @@ bool config_read(struct config *config, int arguments_n, char *const *arguments)
             return false;
         }
     }
-    config_resolve(config);
-    return true;
+    return config_resolve(config);
 }
 
 /* ---- Printing ------------------------------------------------------------------------------ */
@@ -245,7 +267,7 @@ void config_print(FILE *out, const struct config *config)
     for (size_t i = 0; i < ROWS_N; i++) {
         const void *field = (const char *)config + rows[i].offset;
         char text[32];
-        if (is_action(&rows[i]))
+        if (!is_setting(&rows[i]))
             continue;
         const char *value = rows[i].kind == TEXT || rows[i].kind == LOG
                                 ? *(const char *const *)field
@@ -283,7 +305,7 @@ void config_help(FILE *out)
           out);
     for (size_t i = 0; i < ROWS_N; i++) {
         fprintf(out, "  --%s%s%s", rows[i].name, *rows[i].unit ? " " : "", rows[i].unit);
-        if (rows[i].kind != SWITCH && !is_action(&rows[i]))
+        if (rows[i].kind != SWITCH && is_setting(&rows[i]))
             fprintf(out, "  (default %s)", rows[i].fallback);
         fputc('\n', out);
         print_wrapped(out, rows[i].help);

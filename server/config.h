@@ -7,19 +7,29 @@
 #define POSENCD_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* TEXT, LOG, URL: what was given (URL: or NULL); the others: a number. SWITCH, ACTION: 1 if asked
- * for. */
-#define CONFIG_TEXT    const char *
-#define CONFIG_LOG     const char *
-#define CONFIG_COUNT   int64_t
-#define CONFIG_SIZE    int64_t
-#define CONFIG_SECONDS int64_t
-#define CONFIG_SWITCH  int64_t
-#define CONFIG_ACTION  int64_t
-#define CONFIG_URL     const char *
+#define CONFIG_LIST_MAX 16
+
+struct config_list {
+    const char *at[CONFIG_LIST_MAX];
+    size_t n;
+};
+
+/* TEXT, LOG, URL, ARGUMENT: what was given (URL, ARGUMENT: or NULL); ARGUMENTS: all that was; the
+ * others: a number. SWITCH, ACTION: 1 if asked for. */
+#define CONFIG_TEXT      const char *
+#define CONFIG_LOG       const char *
+#define CONFIG_COUNT     int64_t
+#define CONFIG_SIZE      int64_t
+#define CONFIG_SECONDS   int64_t
+#define CONFIG_SWITCH    int64_t
+#define CONFIG_ACTION    int64_t
+#define CONFIG_URL       const char *
+#define CONFIG_ARGUMENT  const char *
+#define CONFIG_ARGUMENTS struct config_list
 
 enum {
 #define OPTION(field, name, kind, fallback, min, max, unit, help) CONFIG_ROW_##field,

@@ -1,48 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* main.c: options, then the application, then the service, confined, until a signal ends it. */
+/*
+ * main.c: options, then the application, then the service, confined, until a signal ends it; or
+ * one of the things that are done at once.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 #include "config.h"
+#include "eval.h"
 #include "healthcheck.h"
 #include "log.h"
 #include "sandbox.h"
+#include "settings.h"
 
-#define EXIT_USAGE    2
-#define ELEMENT_BYTES ((size_t)8)
-
-static struct app_options app_options_from(const struct config *config)
-{
-    return (struct app_options){
-        .elements_max = (size_t)config->elements_max,
-        .text_elements_max = (size_t)config->text_elements_max,
-        .body_max = (size_t)config->body_max,
-        .workers = (unsigned)config->workers,
-        .queue = (unsigned)config->queue,
-        .deadline_ms = (unsigned)config->deadline_ms,
-        .memory_max = (size_t)config->memory_max,
-        .connections_max = (unsigned)config->connections_max,
-        .peer_connections_max = (unsigned)config->peer_connections_max,
-    };
-}
-
-static struct http_options http_options_from(const struct config *config)
-{
-    return (struct http_options){
-        .listen = config->listen,
-        .workers = (unsigned)config->workers,
-        .queue = (unsigned)config->queue,
-        .body_max = (size_t)config->body_max,
-        /* tensors of a request and of its answer, a working copy, and whatever else it says */
-        .arena_max = 3 * ELEMENT_BYTES * (size_t)config->elements_max + ((size_t)64 << 20),
-        .deadline_ms = (unsigned)config->deadline_ms,
-        .memory_max = (size_t)config->memory_max,
-        .connections_max = (unsigned)config->connections_max,
-        .peer_connections_max = (unsigned)config->peer_connections_max,
-        .ready_fd = (int)config->ready_fd,
-    };
-}
+#define EXIT_USAGE 2
 
 static enum log_format log_format_from(const char *name)
 {
@@ -56,8 +28,8 @@ static bool is_draining(void *service)
 
 static int serve(const struct config *config)
 {
-    const struct app_options app_options = app_options_from(config);
-    const struct http_options http_options = http_options_from(config);
+    const struct app_options app_options = settings_app(config);
+    const struct http_options http_options = settings_http(config);
     if (!config->no_sandbox && !sandbox_prepare())
         return EXIT_FAILURE;
     struct app *app = app_new(&app_options);
@@ -91,6 +63,8 @@ int main(int arguments_n, char **arguments)
         config_print(stdout, &config);
     else if (config.healthcheck)
         return healthcheck(config.healthcheck);
+    else if (config.eval)
+        return eval(&config);
     else {
         log_set_format(log_format_from(config.log_format));
         return serve(&config);

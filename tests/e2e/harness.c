@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +105,52 @@ int e2e_run(const char *const *arguments, const char *const *environment, char *
     close(ends[0]);
     waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The bytes of a file from its beginning, NUL-terminated. */
+static char *file_bytes(int fd, size_t *len)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *bytes = calloc(1, (size_t)size + 1);
+
+    cr_assert(bytes && pread(fd, bytes, (size_t)size, 0) == size);
+    close(fd);
+    *len = (size_t)size;
+    return bytes;
+}
+
+struct e2e_run e2e_run_with(const char *const *arguments, const char *input, size_t input_len)
+{
+    const char *argv[ARGUMENTS_MAX] = {program()};
+    struct e2e_run run = {0};
+    int streams[3], status = -1;
+
+    append_arguments(argv, arguments);
+    for (int i = 0; i < 3; i++)
+        cr_assert_geq(streams[i] = memfd_create("stream", MFD_CLOEXEC), 0);
+    cr_assert_eq(pwrite(streams[0], input, input_len, 0), (ssize_t)input_len);
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int i = 0; i < 3; i++)
+            dup2(streams[i], i);
+        execv(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    run.out = file_bytes(streams[1], &run.out_len);
+    run.err = file_bytes(streams[2], &run.err_len);
+    close(streams[0]);
+    return run;
+}
+
+void e2e_run_free(struct e2e_run *run)
+{
+    free(run->out);
+    free(run->err);
+    *run = (struct e2e_run){0};
 }
 
 /* ---- Requests ------------------------------------------------------------------------------ */

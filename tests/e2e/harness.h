@@ -44,4 +44,15 @@ bool e2e_field(const struct e2e_answer *answer, const char *name, char *value, s
  * that are set, or NULL. */
 int e2e_run(const char *const *arguments, const char *const *environment, char *out, size_t size);
 
+/* What a program took and left behind. */
+struct e2e_run {
+    int status;      /* exit status; -1: a signal ended it */
+    char *out, *err; /* NUL-terminated; may hold zero bytes */
+    size_t out_len, err_len;
+};
+
+/* The same with bytes on standard input, and both streams apart. */
+struct e2e_run e2e_run_with(const char *const *arguments, const char *input, size_t input_len);
+void e2e_run_free(struct e2e_run *run);
+
 #endif

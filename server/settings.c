@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* settings.c: see settings.h. */
+#include "settings.h"
+
+#define ELEMENT_BYTES ((size_t)8)
+
+struct app_options settings_app(const struct config *config)
+{
+    return (struct app_options){
+        .elements_max = (size_t)config->elements_max,
+        .text_elements_max = (size_t)config->text_elements_max,
+        .body_max = (size_t)config->body_max,
+        .workers = (unsigned)config->workers,
+        .queue = (unsigned)config->queue,
+        .deadline_ms = (unsigned)config->deadline_ms,
+        .memory_max = (size_t)config->memory_max,
+        .connections_max = (unsigned)config->connections_max,
+        .peer_connections_max = (unsigned)config->peer_connections_max,
+    };
+}
+
+struct http_options settings_http(const struct config *config)
+{
+    return (struct http_options){
+        .listen = config->listen,
+        .workers = (unsigned)config->workers,
+        .queue = (unsigned)config->queue,
+        .body_max = (size_t)config->body_max,
+        /* tensors of a request and of its answer, a working copy, and whatever else it says */
+        .arena_max = 3 * ELEMENT_BYTES * (size_t)config->elements_max + ((size_t)64 << 20),
+        .deadline_ms = (unsigned)config->deadline_ms,
+        .memory_max = (size_t)config->memory_max,
+        .connections_max = (unsigned)config->connections_max,
+        .peer_connections_max = (unsigned)config->peer_connections_max,
+        .ready_fd = (int)config->ready_fd,
+    };
+}
