@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # deps.sh SET...: sees to it that what the sets need is there: `build` (make run), `test` (make
-# test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage). Asks the tools themselves (a command, a pkg-config
-# module), so that it is fast and silent about the package manager when nothing is missing; else it
-# installs the Debian packages with apt-get, as root or through sudo without a password, or says
-# what to install by hand. Debian 12 and 13; others: by hand.
+# test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage). Asks the tools themselves (a
+# command, a pkg-config module, a module of the system's Python), so that it is fast and silent about
+# the package manager when nothing is missing; else it installs the Debian packages with apt-get, as
+# root or through sudo without a password, or says what to install by hand. Debian 12 and 13; others:
+# by hand.
 set -eu
 
 # kind, what to look for, Debian package
@@ -24,6 +25,7 @@ pc criterion libcriterion-dev
 pc libcurl libcurl4-openssl-dev
 cmd curl curl
 cmd nm binutils
+py jsonschema python3-jsonschema
 '
 clang_needs='
 cmd clang clang
@@ -41,6 +43,7 @@ present() {
     case $1 in
     cmd) command -v "$2" >/dev/null 2>&1 ;;
     pc) pkg-config --exists "$2" >/dev/null 2>&1 ;;
+    py) /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
     deb) # run-time libraries of clang: no tool knows them; elsewhere they come with clang
         ! command -v dpkg-query >/dev/null 2>&1 ||
             dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q ' installed$' ;;

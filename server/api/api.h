@@ -56,6 +56,7 @@ struct job;
 struct endpoint {
     const char *summary;         /* one sentence */
     const char *describes;       /* main tensor, for OpenAPI; "" if none */
+    const char *schema;          /* of the JSON answer: a name in proto/openapi.in.json */
     const struct pe_param *keys; /* request keys: query parameters and JSON members alike */
     size_t keys_n;
     unsigned specs_max;         /* 0: takes no encoding; else how many spec= */

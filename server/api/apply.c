@@ -377,6 +377,7 @@ static bool compute(struct job *job)
 const struct endpoint apply_endpoint = {
     .summary = "The caller's x, q, k (or scores) with the encoding applied; GET: test vectors.",
     .describes = "y",
+    .schema = "ApplyAnswer",
     .keys = keys,
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = TARGETS_MAX,

@@ -87,6 +87,7 @@ static bool compute(struct job *job)
 const struct endpoint frequencies_endpoint = {
     .summary = "Inverse frequencies, wavelengths and scaling bands, pair by pair.",
     .describes = "inv_freq",
+    .schema = "FrequenciesAnswer",
     .keys = keys,
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,

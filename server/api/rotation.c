@@ -161,6 +161,7 @@ static bool compute(struct job *job)
 const struct endpoint rotation_endpoint = {
     .summary = "Angle, cosine and sine of each position and pair of a rotating kind.",
     .describes = "angle",
+    .schema = "RotationAnswer",
     .keys = keys,
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,

@@ -401,6 +401,7 @@ static bool compute(struct job *job)
 const struct endpoint scores_endpoint = {
     .summary = "The score q.k against the offset, from several anchors, with readouts.",
     .describes = "scores",
+    .schema = "ScoresAnswer",
     .keys = keys,
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = JOB_SPECS_MAX,

@@ -22,6 +22,7 @@ static bool compute(struct job *job)
 const struct endpoint spec_endpoint = {
     .summary = "The spec with defaults filled in, its compact form and id.",
     .describes = "",
+    .schema = "SpecAnswer",
     .specs_max = 1,
     .acts = ~0u,
     .cache = CACHE_COMPUTED,

@@ -277,6 +277,7 @@ static bool compute(struct job *job)
 const struct endpoint table_endpoint = {
     .summary = "The encoding table, or the bias matrix, at the given positions.",
     .describes = "table",
+    .schema = "TableAnswer",
     .keys = keys,
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,

@@ -12,6 +12,6 @@ asset_\name:
 
         .section .rodata
         asset   index_html, server/web/index.html
-        asset   openapi_json, proto/openapi.json
+        asset   openapi_json, proto/openapi.in.json
 
         .section .note.GNU-stack, "", %progbits

@@ -5,7 +5,10 @@
 #include <criterion/criterion.h>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +177,81 @@ static size_t collect(char *data, size_t size, size_t n, void *into)
     return size * n;
 }
 
+/* ---- Record -------------------------------------------------------------------------------- */
+
+#define RECORDED_BODY_MAX ((size_t)8 << 20) /* a larger one is recorded without */
+#define RECORDED_MAX      4096              /* different answers of one test */
+
+/* Whether an answer like it was recorded by this process; the file of all tests stays small. */
+static bool seen(const char *line)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t digests[RECORDED_MAX];
+    static size_t digests_n;
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    size_t i = 0;
+
+    for (const char *c = line; *c; c++)
+        digest = (digest ^ (unsigned char)*c) * UINT64_C(0x100000001b3); /* FNV-1a */
+    pthread_mutex_lock(&lock);
+    while (i < digests_n && digests[i] != digest)
+        i++;
+    bool found = i < digests_n;
+    if (!found && digests_n < RECORDED_MAX)
+        digests[digests_n++] = digest;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Fields that are of no interest for the contract, or differ from answer to answer. */
+static bool is_passing(const char *name)
+{
+    return strcasecmp(name, "Date") == 0 || strcasecmp(name, "Connection") == 0;
+}
+
+static json_t *head_fields(const struct e2e_answer *answer)
+{
+    json_t *fields = json_object();
+
+    for (const char *line = strstr(answer->head, "\r\n"); line; line = strstr(line, "\r\n")) {
+        char name[64], value[1024];
+        line += 2;
+        if (sscanf(line, "%63[^:\r]: %1023[^\r]", name, value) != 2 || is_passing(name))
+            continue;
+        if (strcasecmp(name, "Server-Timing") == 0 || strcasecmp(name, "Request-Id") == 0)
+            strcpy(value, "*");
+        json_object_set_new(fields, name, json_string(value));
+    }
+    return fields;
+}
+
+/* Appends one line of JSON to the file that POSENC_ANSWERS names: what was asked, and what came.
+ * Bodies are kept where they are JSON. */
+static void record(const char *method, const char *target, const struct e2e_answer *answer)
+{
+    const char *path = getenv("POSENC_ANSWERS");
+    char type[100] = "";
+    if (!path)
+        return;
+
+    e2e_field(answer, "Content-Type", type, sizeof type);
+    bool kept = strstr(type, "json") && answer->body_len <= RECORDED_BODY_MAX;
+    json_t *entry = json_pack("{s:s, s:s, s:i, s:o, s:s%}", "method", method, "target", target,
+                              "status", answer->status, "head", head_fields(answer), "body",
+                              kept ? answer->body : "", kept ? answer->body_len : (size_t)0);
+    char *line = entry ? json_dumps(entry, JSON_COMPACT) : NULL;
+    cr_assert(line, "%s %s: not UTF-8", method, target);
+    json_decref(entry);
+    if (!seen(line)) {
+        FILE *file = fopen(path, "ae");
+        cr_assert(file, "%s", path);
+        setvbuf(file, NULL, _IOFBF, strlen(line) + 2); /* one write: tests run at the same time */
+        fprintf(file, "%s\n", line);
+        cr_assert_eq(fclose(file), 0, "%s", path);
+    }
+    free(line);
+}
+
 struct e2e_answer e2e_request(const struct e2e_daemon *daemon, const char *method,
                               const char *target, const char *const *fields, const char *body,
                               size_t body_len)
@@ -211,7 +289,9 @@ struct e2e_answer e2e_request(const struct e2e_daemon *daemon, const char *metho
     curl_easy_cleanup(curl);
     curl_slist_free_all(list);
     free(url);
-    return (struct e2e_answer){(int)status, head.data, content.data, content.len};
+    struct e2e_answer answer = {(int)status, head.data, content.data, content.len};
+    record(method, target, &answer);
+    return answer;
 }
 
 void e2e_answer_free(struct e2e_answer *answer)

@@ -31,7 +31,7 @@ void e2e_start(struct e2e_daemon *daemon, const char *const *options);
 void e2e_stop(struct e2e_daemon *daemon);
 
 /* One request on a connection of its own; `fields` ("Name: value") ends with NULL, or is NULL. Any
- * thread. */
+ * thread. What came is recorded for contract.py in the file that POSENC_ANSWERS names. */
 struct e2e_answer e2e_request(const struct e2e_daemon *daemon, const char *method,
                               const char *target, const char *const *fields, const char *body,
                               size_t body_len);

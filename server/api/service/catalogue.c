@@ -142,6 +142,7 @@ enum step encodings_quick(struct request *request)
 const struct endpoint encodings_endpoint = {
     .summary = "The catalogue: all kinds of encodings.",
     .describes = "",
+    .schema = "Catalogue",
     .cache = CACHE_PAGE,
     .formats = 1U << FORMAT_JSON | 1U << FORMAT_TXT,
 };
@@ -149,6 +150,7 @@ const struct endpoint encodings_endpoint = {
 const struct endpoint kind_endpoint = {
     .summary = "One kind: formula, parameters, references.",
     .describes = "",
+    .schema = "CatalogueKind",
     .cache = CACHE_PAGE,
     .formats = 1U << FORMAT_JSON | 1U << FORMAT_TXT,
 };

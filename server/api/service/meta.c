@@ -94,6 +94,7 @@ enum step v1_quick(struct request *request)
 const struct endpoint v1_endpoint = {
     .summary = "What this service has: versions, kinds, formats, endpoints.",
     .describes = "",
+    .schema = "Capabilities",
     .cache = CACHE_PAGE,
     .formats = FORMATS_TREE,
 };
@@ -115,6 +116,7 @@ enum step version_quick(struct request *request)
 const struct endpoint version_endpoint = {
     .summary = "Versions of the service, the API and the semantics.",
     .describes = "",
+    .schema = "Version",
     .cache = CACHE_PAGE,
     .formats = FORMATS_TREE,
 };
@@ -209,6 +211,7 @@ enum step limits_quick(struct request *request)
 const struct endpoint limits_endpoint = {
     .summary = "All limits, with units, and the cache lifetimes.",
     .describes = "",
+    .schema = "Limits",
     .cache = CACHE_NO_STORE,
     .formats = FORMATS_TREE,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * openapi.c: the OpenAPI document: proto/openapi.json, written by hand, in which texts that begin
- * with @ stand for what the tables know (openapi_params.c, openapi_paths.c). Made once, at start.
+ * openapi.c: the OpenAPI document: proto/openapi.in.json, written by hand, in which texts that
+ * begin with @ stand for what the tables know (openapi_params.c, openapi_paths.c,
+ * openapi_answers.c). Made once, at start.
  */
 #include "openapi.h"
 
@@ -38,6 +39,22 @@ static void add_kinds(struct tree *holder)
         schema_kind(kinds, NULL, pe_kind_at(i), false);
 }
 
+static void add_answered_kinds(struct tree *holder)
+{
+    struct tree *kinds = tree_array(holder, NULL);
+
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        schema_kind_answer(kinds, NULL, pe_kind_at(i));
+}
+
+static void add_kind_names(struct tree *holder)
+{
+    struct tree *names = tree_array(holder, NULL);
+
+    for (size_t i = 0; i < pe_kinds_n(); i++)
+        tree_string(names, NULL, pe_kind_at(i)->name);
+}
+
 static void add_problem_types(struct tree *holder)
 {
     struct tree *types = tree_array(holder, NULL);
@@ -47,28 +64,38 @@ static void add_problem_types(struct tree *holder)
 #undef ADD_TYPE
 }
 
-/* What a text "@name" of the skeleton stands for: the only element of the array `holder`. */
+/* What a text "@name" of the skeleton stands for, or "@name path" where it depends on a path: the
+ * only element of the array `holder`. */
 static const struct filling {
     const char *name;
     void (*add)(struct tree *holder);
+    void (*add_of)(struct tree *holder, const char *path);
 } fillings[] = {
-    {"version", add_version},
-    {"paths", add_paths},
-    {"parameters", add_parameters},
-    {"kinds", add_kinds},
-    {"problem_types", add_problem_types},
+    {"version", add_version, NULL},
+    {"paths", add_paths, NULL},
+    {"parameters", add_parameters, NULL},
+    {"kinds", add_kinds, NULL},
+    {"kind_names", add_kind_names, NULL},
+    {"answered_kinds", add_answered_kinds, NULL},
+    {"params", NULL, openapi_echo},
+    {"problem_types", add_problem_types, NULL},
+    {"shared_problems", openapi_shared_problems, NULL},
 };
 
-static void fill(struct buf *out, const char *name, size_t len, struct arena *arena)
+static void fill(struct buf *out, const char *text, size_t len, struct arena *arena)
 {
     const struct filling *filling = fillings;
+    size_t name_len = strcspn(text, " \"");
 
-    while (strlen(filling->name) != len || memcmp(filling->name, name, len) != 0) {
+    while (strlen(filling->name) != name_len || memcmp(filling->name, text, name_len) != 0) {
         filling++;
         assert(filling < fillings + sizeof fillings / sizeof fillings[0]);
     }
     struct tree *holder = tree_new(arena, TREE_ARRAY);
-    filling->add(holder);
+    if (filling->add)
+        filling->add(holder);
+    else
+        filling->add_of(holder, arena_strndup(arena, text + name_len + 1, len - name_len - 1));
     if (tree_ok(holder))
         json_write_tree(out, holder->first);
     else
@@ -82,10 +109,9 @@ static void expand(struct buf *out, const char *text, struct arena *arena)
         buf_append(out, text, mark ? (size_t)(mark - text) : strlen(text));
         if (!mark)
             return;
-        const char *name = mark + 2;
-        size_t len = strcspn(name, "\"");
-        fill(out, name, len, arena);
-        text = name + len + 1;
+        size_t len = strcspn(mark + 2, "\"");
+        fill(out, mark + 2, len, arena);
+        text = mark + 2 + len + 1;
     }
 }
 
@@ -121,6 +147,7 @@ enum step openapi_quick(struct request *request)
 const struct endpoint openapi_endpoint = {
     .summary = "This API as an OpenAPI 3.1 document.",
     .describes = "",
+    .schema = "Document",
     .cache = CACHE_PAGE,
     .formats = 1U << FORMAT_JSON,
 };

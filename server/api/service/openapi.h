@@ -13,5 +13,11 @@ void openapi_shared_parameters(struct tree *object);
 void openapi_parameters(struct tree *array, const struct endpoint *endpoint);
 /* Members of "paths", one per path of the route table. */
 void openapi_paths(struct tree *object);
+/* The member "responses" of the operation that this method of a route is. */
+void openapi_answers(struct tree *operation, const struct route *route, enum method method);
+/* One text: the problems that no operation lists, since every request may have them. */
+void openapi_shared_problems(struct tree *holder);
+/* A schema of the member "params" of the answers of a path. */
+void openapi_echo(struct tree *holder, const char *path);
 
 #endif

@@ -4,6 +4,7 @@
  * in components.parameters; where kinds differ in range or default of the same name, its schema is
  * a choice of variants, each titled with the kinds it is for.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "common.h"
@@ -234,4 +235,29 @@ void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
         add_reference(array, common_keys[i].name);
     if (endpoint->formats)
         add_reference(array, "format");
+}
+
+/* ---- What answers echo --------------------------------------------------------------------- */
+
+void openapi_echo(struct tree *holder, const char *path)
+{
+    const struct route *route = api_routes, *end = api_routes + api_routes_n;
+    struct tree *schema = tree_object(holder, NULL);
+
+    if (!path) {
+        tree_string(holder, NULL, NULL); /* no memory */
+        return;
+    }
+    while (strcmp(route->path, path) != 0) {
+        route++;
+        assert(route < end);
+    }
+    tree_string(schema, "description", "The request keys, defaults filled in.");
+    tree_string(schema, "type", "object");
+    struct tree *members = tree_object(schema, "properties");
+    const struct endpoint *endpoint = route->endpoint;
+    for (size_t i = 0; i < endpoint->keys_n; i++)
+        schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_ANSWER);
+    for (size_t i = 0; i < COMMON_EXPECTATIONS; i++)
+        schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_ANSWER);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * openapi_paths.c: the paths of the OpenAPI document from the route table: operations, bodies and
- * answers of each endpoint.
+ * openapi_paths.c: the paths of the OpenAPI document from the route table: operations and their
+ * bodies.
  */
 #include <string.h>
 
@@ -14,52 +14,6 @@
 static void add_schema_ref(struct tree *parent, const char *key, const char *ref)
 {
     tree_string(tree_object(parent, key), "$ref", ref);
-}
-
-/* ---- Answers ------------------------------------------------------------------------------- */
-
-static void add_text(struct tree *content, const char *media_type)
-{
-    tree_string(tree_object(tree_object(content, media_type), "schema"), "type", "string");
-}
-
-static void add_json(struct tree *content, const struct endpoint *endpoint)
-{
-    struct tree *json = tree_object(content, "application/json");
-
-    if (endpoint->prepare)
-        add_schema_ref(json, "schema", SCHEMA_REF "Envelope");
-    else
-        tree_string(tree_object(json, "schema"), "type", "object");
-}
-
-static void add_content(struct tree *answer, const struct endpoint *endpoint)
-{
-    struct tree *content = tree_object(answer, "content");
-
-    if (endpoint->formats & 1U << FORMAT_JSON)
-        add_json(content, endpoint);
-    if (endpoint->formats & 1U << FORMAT_CSV)
-        add_text(content, "text/csv");
-    if ((endpoint->formats & 1U << FORMAT_TXT) || !endpoint->formats)
-        add_text(content, "text/plain");
-    if (endpoint == &root_endpoint)
-        add_text(content, "text/html");
-}
-
-static void add_answers(struct tree *operation, const struct endpoint *endpoint)
-{
-    struct tree *answers = tree_object(operation, "responses");
-    struct tree *good = tree_object(answers, "200");
-    const char *description =
-        endpoint->describes[0] && operation
-            ? arena_printf(operation->arena, "The main tensor is %s.", endpoint->describes)
-            : "The answer.";
-
-    tree_string(good, "description", description ? description : "The answer.");
-    add_content(good, endpoint);
-    add_schema_ref(answers, "4XX", "#/components/responses/Problem");
-    add_schema_ref(answers, "5XX", "#/components/responses/Problem");
 }
 
 /* ---- Bodies -------------------------------------------------------------------------------- */
@@ -117,7 +71,7 @@ static void add_operation(struct tree *item, const struct route *route, const ch
     tree_string(tree_array(operation, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
     if (strcmp(method, "post") == 0)
         add_body(operation, endpoint);
-    add_answers(operation, endpoint);
+    openapi_answers(operation, route, strcmp(method, "post") == 0 ? METHOD_POST : METHOD_GET);
 }
 
 /* The parameter in the path's last segment, "{kind}". */

@@ -128,10 +128,13 @@ static void add_type(struct tree *schema, const struct pe_param *row, enum schem
         add_range(items, row);
         break;
     case PE_TEXT:
-        if (place == SCHEMA_BODY)
-            schema_words(schema, "type", "string number array object");
-        else
+        if (place == SCHEMA_QUERY)
             tree_string(schema, "type", "string");
+        else
+            schema_words(schema, "type",
+                         place == SCHEMA_BODY     ? "string number array object"
+                         : row->flags & PE_SCALAR ? "string number"
+                                                  : "string array");
         break;
     }
 }
@@ -142,6 +145,8 @@ struct tree *schema_param(struct tree *parent, const char *key, const struct pe_
     struct tree *schema = tree_object(parent, key);
 
     add_type(schema, row, place);
+    if (place == SCHEMA_ANSWER)
+        return schema;
     add_default(schema, row);
     tree_string(schema, "description", row->help);
     if (row->aliases)
@@ -207,4 +212,19 @@ void schema_kind(struct tree *parent, const char *key, const struct pe_kind *kin
     add_required(schema, kind);
     tree_bool(schema, "additionalProperties", false);
     add_conditions(schema, kind);
+}
+
+void schema_kind_answer(struct tree *parent, const char *key, const struct pe_kind *kind)
+{
+    struct tree *schema = tree_object(parent, key);
+
+    tree_string(schema, "title", kind->name);
+    tree_string(schema, "type", "object");
+    struct tree *properties = tree_object(schema, "properties");
+    tree_string(tree_object(properties, "kind"), "const", kind->name);
+    for (size_t i = 0; i < kind->params_n; i++)
+        schema_param(properties, kind->params[i].name, &kind->params[i], SCHEMA_ANSWER);
+    if (kind->properties & PE_LEARNED)
+        tree_string(tree_object(properties, "table"), "pattern", "^sha256:[0-9a-f]{16}$");
+    tree_string(tree_array(schema, "required"), NULL, "kind");
 }

@@ -11,14 +11,17 @@
 #include "posenc.h"
 #include "tree.h"
 
-/* Where the value stands: positions and lists are text in a query and may be arrays in a body. */
-enum schema_place { SCHEMA_QUERY, SCHEMA_BODY };
+/* Where the value stands: positions and lists are text in a query and may be arrays in a body; an
+ * answer echoes them by their own names and with nothing left out, so that it has no defaults. */
+enum schema_place { SCHEMA_QUERY, SCHEMA_BODY, SCHEMA_ANSWER };
 
 /* The schema of one parameter, its description included; returns it, to be added to. */
 struct tree *schema_param(struct tree *parent, const char *key, const struct pe_param *row,
                           enum schema_place place);
 /* The schema of a spec object of this kind; `dialect`: with "$schema", as a document of its own. */
 void schema_kind(struct tree *parent, const char *key, const struct pe_kind *kind, bool dialect);
+/* The same as answers echo it. */
+void schema_kind_answer(struct tree *parent, const char *key, const struct pe_kind *kind);
 
 /* An array of the space-separated words of a text. */
 void schema_words(struct tree *parent, const char *key, const char *words);

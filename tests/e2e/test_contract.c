@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * test_contract.c: every operation of the served OpenAPI document is asked for each answer that the
+ * document promises of it: every media type of a 200, every problem that it lists. What the answers
+ * hold is compared with their schemas by contract.py, from the record that harness.c keeps.
+ */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+#define BODY_MAX   "8K"
+#define BODY_BYTES 9000 /* more than that */
+
+static struct e2e_daemon service;
+
+static void start(void)
+{
+    static const char *const options[] = {
+        "--max-body", BODY_MAX, "--max-elements", "1000", "--max-text-elements", "1000", NULL};
+    e2e_start(&service, options);
+}
+
+static void stop(void)
+{
+    e2e_stop(&service);
+}
+
+TestSuite(contract, .init = start, .fini = stop, .timeout = 120);
+
+/* What makes a good request of each path that needs something, and one over the limits. */
+static const struct subject {
+    const char *path, *target, *query, *too_much, *body, *unfit;
+} subjects[] = {
+    {"/v1/encodings/{kind}", "/v1/encodings/rope", "", "", NULL, NULL},
+    {"/v1/spec", "/v1/spec", "kind=rope&", "", NULL, NULL},
+    {"/v1/table", "/v1/table", "kind=rope&dim=4&", "positions=0:5000", NULL, NULL},
+    {"/v1/frequencies", "/v1/frequencies", "kind=rope&", "dim=65536", NULL, NULL},
+    {"/v1/rotation", "/v1/rotation", "kind=rope&dim=4&", "positions=0:5000", NULL, NULL},
+    {"/v1/apply", "/v1/apply", "kind=rope&dim=4&", "positions=0:5000",
+     "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4]]}",
+     "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4]],\"positions\":[1,2]}"},
+    {"/v1/scores", "/v1/scores", "kind=rope&", "offsets=0:5000",
+     "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3,2,1]}",
+     "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},
+};
+
+static struct subject subject_of(const char *path)
+{
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        if (strcmp(subjects[i].path, path) == 0)
+            return subjects[i];
+    cr_assert_null(strchr(path, '{'), "%s needs a row in subjects", path);
+    return (struct subject){path, path, "", "", NULL, NULL};
+}
+
+static void expect(const char *method, const char *target, const char *field, const char *body,
+                   size_t body_len, int status, const char *media)
+{
+    const char *const fields[] = {field ? field : "Accept: */*", NULL};
+    struct e2e_answer answer =
+        e2e_request(&service, method, target, fields, body, body ? body_len : 0);
+    char type[100] = "";
+    e2e_field(&answer, "Content-Type", type, sizeof type);
+    cr_expect(answer.status == status && strncmp(type, media, strlen(media)) == 0,
+              "%s %s (%s): %d %s, not %d %s: %s", method, target, fields[0], answer.status, type,
+              status, media, answer.body);
+    e2e_answer_free(&answer);
+}
+
+/* Asks for each representation by Accept. */
+static void expect_good(const char *method, const struct subject *of, const json_t *content)
+{
+    const char *body = strcmp(method, "POST") == 0 ? of->body : NULL, *media;
+    char target[200], accept[120];
+    json_t *unused;
+    snprintf(target, sizeof target, "%s?%s", of->target, of->query);
+    json_object_foreach((json_t *)content, media, unused)
+    {
+        snprintf(accept, sizeof accept, "Accept: %s", media);
+        expect(method, target, accept, body, body ? strlen(body) : 0, 200, media);
+    }
+}
+
+/* Asks in a way that must be answered with this status. */
+static void expect_problem(const char *method, const struct subject *of, int status)
+{
+    static char large[BODY_BYTES];
+    bool post = strcmp(method, "POST") == 0;
+    const char *body = post ? of->body : NULL, *field = NULL, *add = "", *path = of->target;
+    char target[200];
+    memset(large, ' ', sizeof large);
+    switch (status) {
+    case 400:
+        add = "nonesuch=1";
+        break;
+    case 404:
+        path = "/v1/encodings/nonesuch";
+        break;
+    case 406:
+        field = "Accept: image/png";
+        break;
+    case 413:
+        body = large;
+        break;
+    case 415:
+        field = "Content-Type: text/turtle";
+        break;
+    case 422:
+        add = post ? "" : of->too_much;
+        body = post ? of->unfit : NULL;
+        break;
+    default:
+        cr_assert_fail("%s %s: nothing here provokes a %d", method, of->path, status);
+    }
+    snprintf(target, sizeof target, "%s?%s%s", path, post ? "" : of->query, add);
+    expect(method, target, field, body,
+           body == large ? sizeof large
+           : body        ? strlen(body)
+                         : 0,
+           status, "application/problem+json");
+}
+
+static void ask_operation(const char *method, const char *path, const json_t *answers)
+{
+    const struct subject of = subject_of(path);
+    const char *status;
+    json_t *answer;
+    cr_assert(strcmp(method, "GET") == 0 || of.body, "%s needs a body in subjects", path);
+    json_object_foreach((json_t *)answers, status, answer)
+    {
+        if (strcmp(status, "200") == 0)
+            expect_good(method, &of, json_object_get(answer, "content"));
+        else if (strcmp(status, "default") != 0)
+            expect_problem(method, &of, (int)strtol(status, NULL, 10));
+    }
+}
+
+Test(contract, every_answer_that_is_promised_comes)
+{
+    struct e2e_answer answer = e2e_request(&service, "GET", "/openapi.json", NULL, NULL, 0);
+    json_t *document = json_loadb(answer.body, answer.body_len, 0, NULL), *item;
+    const char *path;
+    size_t operations = 0;
+    json_object_foreach(json_object_get(document, "paths"), path, item)
+    {
+        const json_t *get = json_object_get(item, "get"), *post = json_object_get(item, "post");
+        if (get)
+            ask_operation("GET", path, json_object_get(get, "responses"));
+        if (post)
+            ask_operation("POST", path, json_object_get(post, "responses"));
+        operations += (get != NULL) + (post != NULL);
+    }
+    cr_expect_geq(operations, 18);
+    json_decref(document);
+    e2e_answer_free(&answer);
+}
