@@ -66,6 +66,15 @@ Test(schema, one_parameter)
          SCHEMA_BODY,
          "{\"type\":[\"string\",\"number\",\"array\",\"object\"],\"default\":\"0:32\","
          "\"description\":\"Where.\"}"},
+        {{"positions", NULL, PE_TEXT, 0, 0, 0, 0, "0:32", NULL, NULL, "Where."},
+         SCHEMA_ANSWER,
+         "{\"type\":[\"string\",\"array\"]}"},
+        {{"scale", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, "none", NULL, NULL, "Scale."},
+         SCHEMA_ANSWER,
+         "{\"type\":[\"string\",\"number\"]}"},
+        {{"layout", "order", PE_ENUM, 0, 0, 0, 0, "a", "a|x b", NULL, "Pairs."},
+         SCHEMA_ANSWER,
+         "{\"type\":\"string\",\"enum\":[\"a\",\"b\"]}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect_schema(&rows[i].row, rows[i].place, rows[i].expected);
