@@ -62,8 +62,17 @@ void pe_store(enum pe_dtype dtype, void *array, size_t i, double value);
  * -Infinity without quotes. Returns the length.
  */
 #define PE_TEXT_MAX 40 /* bytes that printing one number may write (it returns at most 25) */
+enum pe_notation {
+    PE_SHORTEST, /* as said above */
+    PE_EXACT,    /* 17, 9, 5 or 4 digits (f64, f32, f16, bf16) of the stored value, zeros at the end
+                    left out; i64 in full */
+    PE_HEX,      /* 0x1.8p+1, subnormal numbers too with a leading 1; i64 0x2a, -0x2a */
+    PE_BITS,     /* the stored bits as an unsigned integer, NaN and infinities too */
+};
 bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array, size_t i);
 size_t pe_text_print(enum pe_dtype dtype, const void *array, size_t i, char out[PE_TEXT_MAX]);
+size_t pe_text_print_as(enum pe_dtype dtype, enum pe_notation notation, const void *array, size_t i,
+                        char out[PE_TEXT_MAX]);
 
 /* ---- Faults ------------------------------------------------------------------------------- */
 

@@ -328,14 +328,16 @@ static bool run(struct job *job, struct pe_scores *core)
 }
 
 /* Tensors of one encoding among several. */
-static void block_tensors(struct tree *tensors_node, const struct pe_scores *core)
+static void block_tensors(const struct job *job, struct tree *parent, const struct pe_scores *core)
 {
     size_t shape[] = {core->anchors_n, core->offsets_n};
-    tree_tensor(tensors_node, "scores", PE_F64, 2, shape, core->scores);
+    tree_tensor(parent, "scores", PE_F64, 2, shape, core->scores);
     for (size_t t = 0; t < 4 && core->terms[t]; t++)
-        tree_tensor(tensors_node, term_names[t], PE_F64, 2, shape, core->terms[t]);
-    tree_tensor(tensors_node, "offsets", PE_F64, 1, shape + 1, core->offsets);
-    tree_tensor(tensors_node, "anchors", PE_F64, 1, shape, core->anchors);
+        tree_tensor(parent, term_names[t], PE_F64, 2, shape, core->terms[t]);
+    tree_tensor(parent, "offsets", PE_F64, 1, shape + 1, core->offsets);
+    tree_tensor(parent, "anchors", PE_F64, 1, shape, core->anchors);
+    for (struct tree *node = parent ? parent->first : NULL; node; node = node->next)
+        node->as.tensor.notation = job_notation(job);
 }
 
 /* Memory of all outputs; offsets and anchors are known. */
@@ -370,7 +372,7 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
         tree_string(node, "spec_id", job->specs[spec].id);
         struct tree *tensors_node = tree_object(node, "tensors");
         readouts = tree_object(node, "readouts");
-        block_tensors(tensors_node, core);
+        block_tensors(job, tensors_node, core);
     }
     scores_readouts(readouts, &block);
     if (job->format == FORMAT_TXT) {

@@ -35,7 +35,8 @@ struct tree_tensor {
     enum pe_dtype dtype;
     size_t rank;
     size_t shape[TREE_RANK_MAX];
-    const void *data; /* dense, row-major; outlives the tree */
+    const void *data;          /* dense, row-major; outlives the tree */
+    enum pe_notation notation; /* of its numbers as text */
 };
 
 struct tree {

@@ -62,19 +62,20 @@ void json_write_string(struct buf *out, const char *text, size_t len)
 /* ---- Numbers and tensors -------------------------------------------------------------------- */
 
 /* One element at `at`, where PE_TEXT_MAX + 2 bytes are free; returns its length. */
-static size_t put_element(char *at, enum pe_dtype dtype, const void *data, size_t i)
+static size_t put_element(char *at, const struct tree_tensor *tensor, size_t i)
 {
-    size_t len = pe_text_print(dtype, data, i, at);
-    if (at[len - 1] <= '9')
+    size_t len = tensor->notation == PE_SHORTEST
+                     ? pe_text_print(tensor->dtype, tensor->data, i, at)
+                     : pe_text_print_as(tensor->dtype, tensor->notation, tensor->data, i, at);
+    if (at[len - 1] <= '9' && tensor->notation != PE_HEX)
         return len;
-    memmove(at + 1, at, len); /* NaN or Infinity: no digit at the end */
+    memmove(at + 1, at, len); /* no number of JSON: NaN, Infinity, 0x1p+0 */
     at[0] = at[len + 1] = '"';
     return len + 2;
 }
 
 /* n elements from `first` on, with commas between them. */
-static void write_row(struct buf *out, enum pe_dtype dtype, const void *data, size_t first,
-                      size_t n)
+static void write_row(struct buf *out, const struct tree_tensor *tensor, size_t first, size_t n)
 {
     for (size_t i = 0; i < n;) {
         size_t stop = n - i < BLOCK ? n : i + BLOCK;
@@ -82,7 +83,7 @@ static void write_row(struct buf *out, enum pe_dtype dtype, const void *data, si
             return;
         char *at = out->data + out->len;
         for (; i < stop; i++) {
-            at += put_element(at, dtype, data, first + i);
+            at += put_element(at, tensor, first + i);
             *at++ = ',';
         }
         out->len = (size_t)(at - out->data);
@@ -90,9 +91,14 @@ static void write_row(struct buf *out, enum pe_dtype dtype, const void *data, si
     out->len -= n > 0; /* the last comma */
 }
 
+static void write_reals(struct buf *out, const double *at, size_t n)
+{
+    write_row(out, &(struct tree_tensor){.dtype = PE_F64, .data = at}, 0, n);
+}
+
 void json_write_number(struct buf *out, double number)
 {
-    write_row(out, PE_F64, &number, 0, 1);
+    write_reals(out, &number, 1);
 }
 
 /* How many of the innermost brackets close behind row `row`, counted from 1. */
@@ -113,7 +119,7 @@ static void write_repeated(struct buf *out, char c, size_t n)
 void json_write_tensor_data(struct buf *out, const struct tree_tensor *tensor)
 {
     if (tensor->rank == 0) {
-        write_row(out, tensor->dtype, tensor->data, 0, 1);
+        write_row(out, tensor, 0, 1);
         return;
     }
     /* Up to the first axis of length 0, beyond which nothing is written, or the last axis. */
@@ -128,7 +134,7 @@ void json_write_tensor_data(struct buf *out, const struct tree_tensor *tensor)
 
     write_repeated(out, '[', seen.rank);
     for (size_t row = 0; row < rows && !out->failed; row++) {
-        write_row(out, tensor->dtype, tensor->data, row * width, width);
+        write_row(out, tensor, row * width, width);
         size_t closing = brackets_closing(&seen, row + 1);
         write_repeated(out, ']', closing);
         if (row + 1 < rows) {
@@ -190,7 +196,7 @@ void json_write_tree(struct buf *out, const struct tree *tree)
         break;
     case TREE_REALS:
         buf_putc(out, '[');
-        write_row(out, PE_F64, tree->as.reals.at, 0, tree->as.reals.n);
+        write_reals(out, tree->as.reals.at, tree->as.reals.n);
         buf_putc(out, ']');
         break;
     case TREE_TENSOR:

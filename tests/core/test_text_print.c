@@ -224,3 +224,93 @@ Test(print, names_what_is_not_a_number)
         cr_assert_str_eq(text, cases[i].text, "row %zu", i);
     }
 }
+
+/* ---- Other notations ----------------------------------------------------------------------- */
+
+static const char *print_as(enum pe_dtype dtype, enum pe_notation notation, const void *element,
+                            char out[PE_TEXT_MAX + 1])
+{
+    out[pe_text_print_as(dtype, notation, element, 0, out)] = '\0';
+    return out;
+}
+
+Test(print, exact_gives_all_digits_of_the_stored_value)
+{
+    static const int digits[] = {[PE_F64] = 17, [PE_F32] = 9, [PE_F16] = 5, [PE_BF16] = 4};
+    for (enum pe_dtype dtype = PE_F64; dtype <= PE_BF16; dtype++)
+        for (uint64_t i = 0; i < 20000; i++) {
+            uint64_t bits = random_bits(i);
+            double value = pe_load(dtype, &bits, 0);
+            if (!isfinite(value) || value == 0)
+                continue;
+            char text[PE_TEXT_MAX + 1], wanted[64], got[40], want[40];
+            print_as(dtype, PE_EXACT, &bits, text);
+            snprintf(wanted, sizeof wanted, "%.*e", digits[dtype] - 1, value);
+            significant_digits(text, got);
+            significant_digits(wanted, want);
+            cr_assert_str_eq(got, want, "%s: %s, wanted %s", pe_dtype_name(dtype), text, wanted);
+            cr_assert(strtod(text, NULL) == strtod(wanted, NULL), "%s, wanted %s", text, wanted);
+            uint64_t back = 0;
+            cr_assert(pe_text_read(text, strlen(text), dtype, &back, 0));
+            cr_assert(memcmp(&back, &bits, pe_dtype_size(dtype)) == 0, "%s does not come back",
+                      text);
+        }
+}
+
+/* printf's %a is another text of the same number for subnormal ones. */
+Test(print, hex_is_that_of_c_and_reads_back)
+{
+    for (enum pe_dtype dtype = PE_F64; dtype <= PE_BF16; dtype++)
+        for (uint64_t i = 0; i < 20000; i++) {
+            uint64_t bits = random_bits(i);
+            double value = pe_load(dtype, &bits, 0);
+            if (!isfinite(value))
+                continue;
+            char text[PE_TEXT_MAX + 1], wanted[64];
+            print_as(dtype, PE_HEX, &bits, text);
+            snprintf(wanted, sizeof wanted, "%a", value);
+            cr_assert(strtod(text, NULL) == value, "%s, wanted %s", text, wanted);
+            if (fpclassify(value) == FP_NORMAL)
+                cr_assert_str_eq(text, wanted);
+        }
+}
+
+Test(print, notations_of_chosen_numbers)
+{
+    static const struct {
+        enum pe_dtype dtype;
+        uint64_t bits;
+        const char *shortest, *exact, *hex, *bits_text;
+    } cases[] = {
+        {PE_F64, 0x3FB999999999999A, "0.1", "0.10000000000000001", "0x1.999999999999ap-4",
+         "4591870180066957722"},
+        {PE_F64, 0x4008000000000000, "3", "3", "0x1.8p+1", "4613937818241073152"},
+        {PE_F64, 0x8000000000000000, "-0.0", "-0.0", "-0x0p+0", "9223372036854775808"},
+        {PE_F64, 0, "0", "0", "0x0p+0", "0"},
+        {PE_F64, 1, "5e-324", "4.9406564584124654e-324", "0x1p-1074", "1"},
+        {PE_F64, 0x7FF0000000000000, "Infinity", "Infinity", "Infinity", "9218868437227405312"},
+        {PE_F64, 0x7FF8000000000001, "NaN", "NaN", "NaN", "9221120237041090561"},
+        {PE_F64, 0x4340000000000001, "9007199254740994", "9007199254740994",
+         "0x1.0000000000001p+53", "4845873199050653697"},
+        {PE_F32, 0x3DCCCCCD, "0.1", "0.100000001", "0x1.99999ap-4", "1036831949"},
+        {PE_F32, 0x00000001, "1e-45", "1.40129846e-45", "0x1p-149", "1"},
+        {PE_F32, 0xFF800000, "-Infinity", "-Infinity", "-Infinity", "4286578688"},
+        {PE_F16, 0x2E66, "0.1", "0.099976", "0x1.998p-4", "11878"},
+        {PE_F16, 0x0001, "6e-8", "5.9605e-8", "0x1p-24", "1"},
+        {PE_BF16, 0x3DCD, "0.1", "0.1001", "0x1.9ap-4", "15821"},
+        {PE_BF16, 0x7FC1, "NaN", "NaN", "NaN", "32705"},
+        {PE_I64, 42, "42", "42", "0x2a", "42"},
+        {PE_I64, (uint64_t)-42, "-42", "-42", "-0x2a", "18446744073709551574"},
+        {PE_I64, 0x8000000000000000, "-9223372036854775808", "-9223372036854775808",
+         "-0x8000000000000000", "9223372036854775808"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        const char *wanted[] = {cases[i].shortest, cases[i].exact, cases[i].hex,
+                                cases[i].bits_text};
+        for (enum pe_notation notation = PE_SHORTEST; notation <= PE_BITS; notation++) {
+            char text[PE_TEXT_MAX + 1];
+            print_as(cases[i].dtype, notation, &cases[i].bits, text);
+            cr_expect_str_eq(text, wanted[notation], "row %zu", i);
+        }
+    }
+}

@@ -81,8 +81,7 @@ void render_column_label(struct render_label *label, const struct render_sheet *
     }
 }
 
-void render_cell(struct buf *out, const struct tree_tensor *tensor, size_t i)
+size_t render_number(const struct tree_tensor *tensor, size_t i, char out[PE_TEXT_MAX])
 {
-    if (buf_reserve(out, PE_TEXT_MAX))
-        out->len += pe_text_print(tensor->dtype, tensor->data, i, out->data + out->len);
+    return pe_text_print_as(tensor->dtype, tensor->notation, tensor->data, i, out);
 }

@@ -37,8 +37,8 @@ void render_label(struct render_label *label, const struct answer_axis *axis, si
 void render_column_label(struct render_label *label, const struct render_sheet *sheet,
                          size_t source, size_t column);
 
-/* Appends one element as text. */
-void render_cell(struct buf *out, const struct tree_tensor *tensor, size_t i);
+/* One element as text; returns its length. */
+size_t render_number(const struct tree_tensor *tensor, size_t i, char out[PE_TEXT_MAX]);
 
 /* A tree without tensors as `name: value` lines, nested names joined by dots. */
 void render_tree_txt(struct buf *out, const struct tree *tree);

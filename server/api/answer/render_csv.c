@@ -65,7 +65,8 @@ static void append_row(struct buf *out, const struct render_sheet *sheet, size_t
     for (size_t column = 0; column < sheet->columns; column++) {
         if (sheet->index_n + column > 0)
             buf_putc(out, ',');
-        render_cell(out, tensor, row * sheet->columns + column);
+        if (buf_reserve(out, PE_TEXT_MAX))
+            out->len += render_number(tensor, row * sheet->columns + column, out->data + out->len);
     }
     buf_putc(out, '\n');
 }

@@ -73,8 +73,8 @@ static size_t digits_short(enum pe_dtype dtype, const char *text, size_t len)
 static void widen_to_number(size_t *width, const struct tree_tensor *tensor, size_t i)
 {
     char digits[PE_TEXT_MAX];
-    size_t len = pe_text_print(tensor->dtype, tensor->data, i, digits);
-    size_t more = digits_short(tensor->dtype, digits, len);
+    size_t len = render_number(tensor, i, digits);
+    size_t more = tensor->notation == PE_SHORTEST ? digits_short(tensor->dtype, digits, len) : 0;
     double number;
 
     widen(width, len);
@@ -150,7 +150,7 @@ static void append_row(struct buf *out, const struct render_sheet *sheet, const 
         const struct tree_tensor *tensor = &sheet->sources[s]->as.tensor;
         for (size_t column = 0; column < sheet->columns; column++, first = false) {
             size_t i = row * sheet->columns + column;
-            size_t len = pe_text_print(tensor->dtype, tensor->data, i, digits);
+            size_t len = render_number(tensor, i, digits);
             append_aligned(out, digits, len, *width++, first);
         }
     }

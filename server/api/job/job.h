@@ -122,6 +122,8 @@ struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype
 bool job_outputs_finish(struct job *job);
 /* All outputs as nodes of the answer's tree, still without data. */
 void job_outputs_tree(struct job *job);
+/* numbers= */
+enum pe_notation job_notation(const struct job *job);
 /* In compute: memory for an output. NULL as job_alloc. */
 void *job_output_data(struct job *job, const char *name);
 /* The plan of spec i. */

@@ -80,6 +80,12 @@ bool job_outputs_finish(struct job *job)
     return check_elements(job) && ok;
 }
 
+enum pe_notation job_notation(const struct job *job)
+{
+    /* The choices of the row stand in the order of enum pe_notation. */
+    return (enum pe_notation)job->common.value[COMMON_NUMBERS].number;
+}
+
 void job_outputs_tree(struct job *job)
 {
     struct answer *answer = &job->answer;
@@ -89,6 +95,8 @@ void job_outputs_tree(struct job *job)
         struct output *output = &job->outputs[i];
         output->node =
             tree_tensor(parent, output->name, output->dtype, output->rank, output->shape, NULL);
+        if (output->node)
+            output->node->as.tensor.notation = job_notation(job);
     }
     if (job->outputs_n == 0)
         return;

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 #include "formats.hpp"
@@ -167,22 +168,108 @@ char *print_decimal(Decimal decimal, char *out)
     return std::to_chars(out, out + 4, std::abs(point - 1)).ptr;
 }
 
-size_t print_real(double value, Format format, char *out)
+// What is not a positive finite number. Else nullptr, with `value` positive and `out` behind its
+// sign.
+char *print_special(double &value, char *&out)
 {
     if (std::isnan(value))
-        return std::copy_n("NaN", 3, out) - out;
-    char *p = out;
-    if (std::signbit(value)) {
-        *p++ = '-';
+        return std::copy_n("NaN", 3, out);
+    bool negative = std::signbit(value);
+    if (negative) {
+        *out++ = '-';
         value = -value;
     }
     if (value == 0) // only the negative zero has a point
-        return std::copy_n("0.0", p > out ? 3 : 1, p) - out;
-    if (std::isinf(value))
-        return std::copy_n("Infinity", 8, p) - out;
+        return std::copy_n("0.0", negative ? 3 : 1, out);
+    return std::isinf(value) ? std::copy_n("Infinity", 8, out) : nullptr;
+}
+
+size_t print_real(double value, Format format, char *out)
+{
+    char *p = out;
+    if (char *end = print_special(value, p))
+        return end - out;
     if (value < static_cast<double>(uint64_t(1) << format.bits) && value == std::trunc(value))
         return std::to_chars(p, out + PE_TEXT_MAX, static_cast<uint64_t>(value)).ptr - out;
     return print_decimal(shortest_decimal(decompose(value, format)), p) - out;
+}
+
+// The nearest decimal of so many digits. printf knows it; its decimal point is the locale's.
+Decimal digits_decimal(double value, int digits)
+{
+    char text[PE_TEXT_MAX];
+    int len = std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    Decimal decimal = {0, 1 - digits};
+    const char *c = text;
+    for (; *c != 'e'; ++c)
+        if (*c >= '0' && *c <= '9')
+            decimal.digits = 10 * decimal.digits + static_cast<uint64_t>(*c - '0');
+    int exponent = 0;
+    std::from_chars(c[1] == '+' ? c + 2 : c + 1, text + len, exponent);
+    decimal.exponent += exponent;
+    return decimal;
+}
+
+// Digits that tell any two numbers of a dtype apart, whatever they are.
+constexpr int all_digits[] = {17, 9, 5, 4};
+
+size_t print_exact(double value, enum pe_dtype dtype, char *out)
+{
+    char *p = out;
+    if (char *end = print_special(value, p))
+        return end - out;
+    return print_decimal(digits_decimal(value, all_digits[dtype]), p) - out;
+}
+
+char *print_hex_integer(uint64_t magnitude, bool negative, char *out)
+{
+    out = std::copy_n("-0x" + !negative, 2 + negative, out);
+    return std::to_chars(out, out + 16, magnitude, 16).ptr;
+}
+
+// C's %a with a leading 1, also for subnormal numbers, so that a value has one text.
+size_t print_hex(double value, char *out)
+{
+    constexpr uint64_t fraction = (uint64_t(1) << 52) - 1;
+    char *p = out;
+    if (std::isnan(value) || std::isinf(value))
+        return print_special(value, p) - out;
+    if (std::signbit(value))
+        *p++ = '-';
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    int exponent = static_cast<int>(bits >> 52 & 0x7FF) - 1023;
+    bits &= fraction;
+    if (exponent == -1023 && bits) { // subnormal
+        int shift = __builtin_clzll(bits) - 11;
+        bits = bits << shift & fraction;
+        exponent = -1022 - shift;
+    }
+    p = std::copy_n(value == 0 ? "0x0" : "0x1", 3, p);
+    if (bits)
+        *p++ = '.';
+    for (int shift = 48; bits; shift -= 4) {
+        *p++ = "0123456789abcdef"[bits >> shift];
+        bits &= (uint64_t(1) << shift) - 1;
+    }
+    *p++ = 'p';
+    exponent = value == 0 ? 0 : exponent;
+    if (exponent >= 0)
+        *p++ = '+';
+    return std::to_chars(p, out + PE_TEXT_MAX, exponent).ptr - out;
+}
+
+size_t print_bits(enum pe_dtype dtype, const void *array, size_t i, char *out)
+{
+    uint64_t bits = 0;
+    size_t size = pe_dtype_size(dtype);
+    if (size == 2)
+        bits = static_cast<const uint16_t *>(array)[i];
+    else if (size == 4)
+        bits = static_cast<const uint32_t *>(array)[i];
+    else
+        bits = static_cast<const uint64_t *>(array)[i];
+    return std::to_chars(out, out + PE_TEXT_MAX, bits).ptr - out;
 }
 
 } // namespace
@@ -196,4 +283,21 @@ extern "C" size_t pe_text_print(enum pe_dtype dtype, const void *array, size_t i
     double value =
         dtype == PE_F64 ? static_cast<const double *>(array)[i] : pe_load(dtype, array, i);
     return print_real(value, formats[dtype], out);
+}
+
+extern "C" size_t pe_text_print_as(enum pe_dtype dtype, enum pe_notation notation,
+                                   const void *array, size_t i, char out[PE_TEXT_MAX])
+{
+    if (notation == PE_BITS)
+        return print_bits(dtype, array, i, out);
+    if (notation == PE_SHORTEST || (notation == PE_EXACT && dtype == PE_I64))
+        return pe_text_print(dtype, array, i, out);
+    if (dtype == PE_I64) {
+        int64_t value = static_cast<const int64_t *>(array)[i];
+        uint64_t magnitude =
+            value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+        return print_hex_integer(magnitude, value < 0, out) - out;
+    }
+    double value = pe_load(dtype, array, i);
+    return notation == PE_HEX ? print_hex(value, out) : print_exact(value, dtype, out);
 }
