@@ -104,10 +104,11 @@ $(BUILD)/$(1)/%.o: server/$(1)/%.c Makefile
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer,$(l))))
 
-# Flags on single objects only: one kernel source per instruction set; the commit that is built.
+# Flags on single objects only: what is built for an instruction set; the commit that is built.
 ifeq ($(ARCH),x86_64)
 FLAGS_kernels_avx2   := -mavx2 -mfma -mf16c
 FLAGS_kernels_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
+FLAGS_sha256_ni      := -msha -msse4.1
 endif
 FLAGS_meta := -DPOSENCD_REVISION='"$(REVISION)"'
 $(BUILD)/api/service/meta.o: $(wildcard .git/logs/HEAD)

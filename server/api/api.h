@@ -16,6 +16,9 @@
 #define API_SERVICE_VERSION   "0.1.0"
 #define API_SEMANTICS         "1"     /* major, in bodies */
 #define API_SEMANTICS_VERSION "1.0.0" /* full, in Posenc-Semantics and /v1/version */
+/* Counts changes of an answer's bytes that its numbers take no part in: members, order, notation.
+ */
+#define API_WIRE "1"
 
 /* Limits and facts that main.c hands over, from the options. */
 struct app_options {

@@ -5,6 +5,7 @@
  */
 #include "apply.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,14 @@ static bool default_positions(struct job *job, struct target *target, const char
     return true;
 }
 
+/* Whether positions spell out what default_positions() gives. */
+static bool is_default_range(const char *text, size_t n)
+{
+    char range[32];
+    snprintf(range, sizeof range, "0:%zu", n);
+    return text && strcmp(text, range) == 0;
+}
+
 static bool read_positions(struct job *job, struct target *target)
 {
     const struct pe_kind *kind = job->specs[target->spec].spec.kind;
@@ -194,6 +203,8 @@ static bool read_positions(struct job *job, struct target *target)
     if (!ok)
         return false;
     const struct position_lists *p = &target->positions;
+    if (job_key(job, "shape")->set && is_default_range(p->text, target->view.tokens))
+        job_key_edit(job, name)->given = false;
     if (p->list->n != target->view.tokens ||
         (p->lists_n != 1 && p->lists_n != target->view.batches))
         return err_add(&job->request->err, ERR_shape_mismatch, p->where, NULL,

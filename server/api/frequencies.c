@@ -26,6 +26,7 @@ static bool prepare(struct job *job)
         return err_add(&job->request->err, ERR_invalid_value, "kind",
                        "rope, rope2d and sinusoidal have", "kind=%s has no frequencies",
                        spec->kind->name);
+    job_derive(job, "dtype", PE_F64);
     static const double zero = 0;
     job->plan_positions = (struct pe_positions){.axes = spec->kind->axes, .n = 1};
     for (size_t axis = 0; axis < spec->kind->axes; axis++)
@@ -69,7 +70,7 @@ static bool compute(struct job *job)
 {
     size_t pairs = pe_spec_pairs(&job->specs[0].spec);
     const struct pe_value *context = job_key(job, "context");
-    enum pe_dtype dtype = job_dtype(job, PE_F64);
+    enum pe_dtype dtype = (enum pe_dtype)job_key(job, "dtype")->number;
     struct pe_frequencies f = {.dtype = dtype,
                                .context = context->set ? context->number : CONTEXT_DEFAULT};
     f.inv_freq = job_output_data(job, "inv_freq");

@@ -233,11 +233,8 @@ static bool prepare(struct job *job)
     struct position_lists all;
     if (!ok || !check_work(job, own) || !places(job, own, &all) || !job_positions_check(job, &all))
         return false;
-    struct pe_value *tolerance = job_key_edit(job, "tolerance");
-    if (!tolerance->set) /* by the dtype of q, and echoed */
-        *tolerance = (struct pe_value){.set = true,
-                                       .number = tolerances[own->posted ? own->q.dtype : PE_F64]};
-    own->tolerance = tolerance->number;
+    job_derive(job, "tolerance", tolerances[own->posted ? own->q.dtype : PE_F64]);
+    own->tolerance = job_key(job, "tolerance")->number;
     return outputs_state(job, own);
 }
 

@@ -41,12 +41,10 @@ struct own {
 static bool read_value(struct job *job, struct own *own)
 {
     const struct pe_spec *spec = &job->specs[0].spec;
-    struct pe_value *value = job_key_edit(job, "value");
     enum pe_acts acts = spec->kind->acts;
     bool t5 = strcmp(spec->kind->name, "t5") == 0;
-    if (!value->set)
-        *value = (struct pe_value){.set = true, .number = acts == PE_BIASES ? BIAS : ENCODING};
-    own->value = (enum value)value->number;
+    job_derive(job, "value", acts == PE_BIASES ? BIAS : ENCODING);
+    own->value = (enum value)job_key(job, "value")->number;
     unsigned offered = acts == PE_ROTATES  ? 1u << ENCODING | 1u << COS | 1u << SIN | 1u << BOTH
                        : acts != PE_BIASES ? 1u << ENCODING
                        : t5                ? 1u << BIAS | 1u << BUCKET

@@ -106,3 +106,9 @@ bool err_add_at(struct err *err, enum err_code code, const char *where, size_t l
     va_end(args);
     return false;
 }
+
+void err_fact(struct err *err, const char *name, const char *text)
+{
+    if (text && err->facts_n < ERR_FACTS_MAX)
+        err->facts[err->facts_n++] = (struct err_fact){name, text};
+}

@@ -21,6 +21,9 @@
     X(not_found, "not-found", 404, "There is nothing at this path")                                \
     X(method_not_allowed, "method-not-allowed", 405, "The method is not allowed here")             \
     X(not_acceptable, "not-acceptable", 406, "The format is not offered here")                     \
+    X(pin_mismatch, "pin-mismatch", 409, "The answer is not the one that was pinned")              \
+    X(semantics_mismatch, "semantics-mismatch", 409, "The semantics are not those expected")       \
+    X(precondition_failed, "precondition-failed", 412, "A precondition does not hold")             \
     X(body_too_large, "body-too-large", 413, "The body is too large")                              \
     X(uri_too_long, "uri-too-long", 414, "The URL is too long")                                    \
     X(unsupported_media_type, "unsupported-media-type", 415, "The body's media type is not read")  \
@@ -52,11 +55,20 @@ struct err_item {
     const char *allowed; /* space-separated names that would do, or NULL; lives as the request */
 };
 
+/* A member of the problem document besides those that all have; texts that live as the request. */
+struct err_fact {
+    const char *name, *text;
+};
+
+#define ERR_FACTS_MAX 6
+
 struct err {
     size_t n; /* may exceed ERR_ITEMS_MAX: the rest is only counted */
     struct err_item item[ERR_ITEMS_MAX];
-    double cost, limit;     /* of limit-exceeded; 0: not said */
-    unsigned retry_after_s; /* 0: none */
+    double cost, limit; /* of limit-exceeded; 0: not said */
+    size_t facts_n;
+    struct err_fact facts[ERR_FACTS_MAX]; /* of the first mistake */
+    unsigned retry_after_s;               /* 0: none */
 };
 
 int err_status(enum err_code code);
@@ -69,5 +81,7 @@ bool err_add(struct err *err, enum err_code code, const char *where, const char 
 /* The same with a place in the body. */
 bool err_add_at(struct err *err, enum err_code code, const char *where, size_t line, size_t column,
                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Adds a fact; none when its text is NULL for want of memory. */
+void err_fact(struct err *err, const char *name, const char *text);
 
 #endif

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sha256.c: SHA-256 as FIPS 180-4 describes it, section numbers in the comments. */
+/*
+ * sha256.c: SHA-256 as FIPS 180-4 describes it, section numbers in the comments. Blocks are
+ * compressed by the processor's own instructions (sha256_ni.c) where it has them.
+ */
 #include "sha256.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
-/* 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
-static const uint32_t round_constants[64] = {
+#include "sha256_blocks.h"
+
+const uint32_t sha256_round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -15,6 +20,8 @@ static const uint32_t round_constants[64] = {
     0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+enum { PORTABLE = 1, NATIVE };
 
 static uint32_t rotate(uint32_t x, unsigned n)
 {
@@ -47,7 +54,7 @@ static void compress(uint32_t state[8], const unsigned char block[64])
     for (int t = 0; t < 64; t++) {
         uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
         uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t t1 = v[7] + s1 + choice + round_constants[t] + w[t];
+        uint32_t t1 = v[7] + s1 + choice + sha256_round_constants[t] + w[t];
         uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
         uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
         memmove(v + 1, v, 7 * sizeof v[0]);
@@ -56,6 +63,23 @@ static void compress(uint32_t state[8], const unsigned char block[64])
     }
     for (int i = 0; i < 8; i++)
         state[i] += v[i];
+}
+
+void sha256_blocks_portable(uint32_t state[8], const unsigned char *blocks, size_t n)
+{
+    for (; n > 0; n--, blocks += 64)
+        compress(state, blocks);
+}
+
+static void compress_blocks(uint32_t state[8], const unsigned char *blocks, size_t n)
+{
+    static atomic_int choice; /* 0 until asked */
+    int chosen = atomic_load_explicit(&choice, memory_order_relaxed);
+    if (chosen == 0) {
+        chosen = sha256_ni_works() ? NATIVE : PORTABLE;
+        atomic_store_explicit(&choice, chosen, memory_order_relaxed);
+    }
+    (chosen == NATIVE ? sha256_blocks_ni : sha256_blocks_portable)(state, blocks, n);
 }
 
 void sha256_init(struct sha256 *sha)
@@ -79,12 +103,11 @@ void sha256_update(struct sha256 *sha, const void *data, size_t len)
         len -= n;
         if (held + n < 64)
             return;
-        compress(sha->state, sha->block);
+        compress_blocks(sha->state, sha->block, 1);
     }
-    for (; len >= 64; at += 64, len -= 64)
-        compress(sha->state, at);
-    if (len > 0)
-        memcpy(sha->block, at, len);
+    compress_blocks(sha->state, at, len / 64);
+    if (len % 64 > 0)
+        memcpy(sha->block, at + len / 64 * 64, len % 64);
 }
 
 void sha256_final(struct sha256 *sha, unsigned char digest[32])
@@ -101,14 +124,33 @@ void sha256_final(struct sha256 *sha, unsigned char digest[32])
         store_big_endian(sha->state[i], digest + 4 * i);
 }
 
-void sha256_hex(const void *data, size_t len, size_t digits, char *out)
+void sha256_digest(const void *data, size_t len, unsigned char digest[32])
 {
-    assert(digits <= 64);
     struct sha256 sha;
-    unsigned char digest[32];
     sha256_init(&sha);
     sha256_update(&sha, data, len);
     sha256_final(&sha, digest);
+}
+
+void sha256_base64(const unsigned char digest[32], char out[SHA256_BASE64])
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < 33; i += 3) { /* one byte more than there is: 43 digits and a = */
+        uint32_t last = i + 2 < 32 ? digest[i + 2] : 0;
+        uint32_t bits = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | last;
+        for (int shift = 18; shift >= 0; shift -= 6)
+            *out++ = alphabet[bits >> shift & 63];
+    }
+    out[-1] = '=';
+    *out = '\0';
+}
+
+void sha256_hex(const void *data, size_t len, size_t digits, char *out)
+{
+    assert(digits <= 64);
+    unsigned char digest[32];
+    sha256_digest(data, len, digest);
     for (size_t i = 0; i < digits; i++)
         out[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
     out[digits] = '\0';

@@ -15,6 +15,10 @@ struct sha256 {
 void sha256_init(struct sha256 *sha);
 void sha256_update(struct sha256 *sha, const void *data, size_t len);
 void sha256_final(struct sha256 *sha, unsigned char digest[32]);
+void sha256_digest(const void *data, size_t len, unsigned char digest[32]);
+/* As base64 (RFC 4648), NUL-terminated, as fields of HTTP spell it. */
+#define SHA256_BASE64 45
+void sha256_base64(const unsigned char digest[32], char out[SHA256_BASE64]);
 /* The first `digits` (<= 64) lower-case hex digits of the digest of one text; out has digits + 1.
  */
 void sha256_hex(const void *data, size_t len, size_t digits, char *out);

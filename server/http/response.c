@@ -60,6 +60,17 @@ static bool add_fields(struct MHD_Response *made, const struct header *fields, s
     return ok;
 }
 
+/* An answer whose body is not sent, and whose length is not that of the body: none is to be said.
+ * libmicrohttpd 0.9 cannot keep silent: Transfer-Encoding on HEAD, Content-Length: 0 on 304. */
+static void hide_length(struct MHD_Response *made)
+{
+#if MHD_VERSION >= 0x01000000
+    MHD_set_response_options(made, MHD_RF_HEAD_ONLY_RESPONSE, MHD_RO_END);
+#else
+    (void)made;
+#endif
+}
+
 struct MHD_Response *response_build(struct http_exchange *exchange)
 {
     struct request *request = &exchange->request;
@@ -73,6 +84,9 @@ struct MHD_Response *response_build(struct http_exchange *exchange)
 
     if (!made)
         return NULL;
+    if (response->status == 304 || (request->method == METHOD_HEAD && response->stream &&
+                                    response->stream->len == STREAM_LEN_UNKNOWN))
+        hide_length(made);
     bool ok = add_fields(made, &type, response->content_type != NULL) &&
               add_fields(made, response->headers, response->headers_n) &&
               add_fields(made, common_fields, COUNT(common_fields)) &&

@@ -18,7 +18,7 @@
 
 /* What the next request says; reset it by hand. */
 static struct {
-    const char *accept, *content_type;
+    const char *accept, *content_type, *if_match, *if_none_match;
     bool draining;
 } call_with;
 
@@ -59,12 +59,15 @@ static inline void call_begin(struct request *request, const char *method, const
     const struct http_hooks hooks = app_hooks(call_app);
     const struct local_limits limits = {CALL_ARENA_MAX, call_app->options.body_max, NULL,
                                         UINT64_MAX, NULL};
-    struct header fields[2];
+    const struct header known[] = {{"Accept", call_with.accept},
+                                   {"Content-Type", call_with.content_type},
+                                   {"If-Match", call_with.if_match},
+                                   {"If-None-Match", call_with.if_none_match}};
+    struct header fields[sizeof known / sizeof known[0]];
     struct local_call call = {.method = method, .target = target, .fields = fields};
-    if (call_with.accept)
-        fields[call.fields_n++] = (struct header){"Accept", call_with.accept};
-    if (call_with.content_type)
-        fields[call.fields_n++] = (struct header){"Content-Type", call_with.content_type};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].value)
+            fields[call.fields_n++] = known[i];
     bool begun = local_begin(request, &hooks, &limits, &call);
     assert(begun);
     if (body) { /* from 4096 bytes on, the arena aligns as a body is */

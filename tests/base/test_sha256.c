@@ -5,6 +5,8 @@
  */
 #include "sha256.h"
 
+#include "sha256_blocks.h"
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,4 +71,66 @@ Test(sha256, is_the_same_in_pieces)
                 snprintf(hex + 2 * i, 3, "%02x", digest[i]);
             cr_assert_str_eq(hex, rows[3].digest, "cut at %zu and %zu", a, b);
         }
+}
+
+Test(sha256, base64)
+{
+    /* Python: base64.b64encode(hashlib.sha256(text).digest()) */
+    static const struct {
+        const char *text, *base64;
+    } cases[] = {
+        {"", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
+        {"abc", "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="},
+        {"a", "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        unsigned char digest[32];
+        char base64[SHA256_BASE64];
+        sha256_digest(cases[i].text, strlen(cases[i].text), digest);
+        sha256_base64(digest, base64);
+        cr_expect_str_eq(base64, cases[i].base64, "%s", base64);
+    }
+}
+
+Test(sha256, both_forms_of_the_inner_function_agree)
+{
+    unsigned char blocks[9 * 64 + 1];
+    uint32_t word = 12345;
+    if (!sha256_ni_works())
+        cr_skip_test("this processor has no SHA instructions");
+    for (size_t i = 0; i < sizeof blocks; i++, word = word * 1664525 + 1013904223)
+        blocks[i] = (unsigned char)(word >> 24);
+    for (size_t n = 0; n <= 9; n++) {
+        uint32_t a[8], b[8];
+        for (int i = 0; i < 8; i++, word = word * 1664525 + 1013904223)
+            a[i] = b[i] = word;
+        sha256_blocks_portable(a, blocks + 1, n);
+        sha256_blocks_ni(b, blocks + 1, n);
+        cr_assert_arr_eq(a, b, sizeof a, "%zu blocks", n);
+    }
+}
+
+/* The same rows, by the C code alone. */
+Test(sha256, digests_without_the_instructions)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t unit = strlen(rows[i].text), len = unit * rows[i].times;
+        size_t padded = (len + 1 + 8 + 63) / 64 * 64;
+        unsigned char *text = calloc(padded, 1);
+        uint32_t state[8];
+        struct sha256 fresh;
+        char hex[65];
+        for (size_t k = 0; k < rows[i].times; k++)
+            memcpy(text + k * unit, rows[i].text, unit);
+        text[len] = 0x80;
+        for (size_t k = 0; k < 8; k++)
+            text[padded - 1 - k] = (unsigned char)((uint64_t)len * 8 >> 8 * k);
+        sha256_init(&fresh);
+        memcpy(state, fresh.state, sizeof state);
+        sha256_blocks_portable(state, text, padded / 64);
+        for (int k = 0; k < 8; k++)
+            snprintf(hex + 8 * k, 9, "%08x", state[k]);
+        cr_expect_str_eq(hex, rows[i].digest, "row %zu", i);
+        free(text);
+    }
 }

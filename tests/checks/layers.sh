@@ -7,7 +7,7 @@ set -eu
 # layer | may include headers of | and these system headers beyond libc's
 rules='
 core|include|mpfr.h gmp.h immintrin.h
-base||
+base||immintrin.h
 json|base include|jansson.h
 tensor|json base include|
 http|base|microhttpd.h uv.h zlib.h linux/tcp.h

@@ -206,6 +206,8 @@ static void append_json(struct buf *out, const struct request *request, const ch
         member_number(out, "cost", err->cost);
         member_number(out, "limit", err->limit);
     }
+    for (size_t i = 0; i < err->facts_n; i++)
+        member_string(out, err->facts[i].name, err->facts[i].text);
     buf_puts(out, ",\"errors\":[");
     for (size_t i = 0; i < items_n(err); i++) {
         if (i > 0)
@@ -259,6 +261,8 @@ static void append_text(struct buf *out, const struct request *request, const ch
             append_point(out, &err->item[i], said);
         append_text_item(out, err, i);
     }
+    for (size_t i = 0; i < err->facts_n; i++)
+        buf_printf(out, "%s%s: %s\n", i ? "" : "\n", err->facts[i].name, err->facts[i].text);
 }
 
 /* The URL decides if it can, so that a URL with a suffix has one answer for every Accept. */

@@ -50,7 +50,8 @@ static bool job_prepare(struct job *job)
     struct request *request = job->request;
     uint64_t start = clock_ns();
     bool read = job_read(job);
-    bool ok = read && job->endpoint->prepare(job) && request->err.n == 0 && job_outputs_finish(job);
+    bool ok = read && job->endpoint->prepare(job) && request->err.n == 0 &&
+              job_outputs_finish(job) && delivery_prepare(job);
     request->parse_ns = clock_ns() - start;
     job->prepared = ok;
     return ok;
@@ -92,13 +93,14 @@ static enum step job_finish(struct job *job)
     struct buf *out = &request->response.body;
     buf_init(out, ANSWER_BYTES_MAX);
     bool written = tree_ok(job->answer.root) && answer_write(out, &job->answer, job->format);
-    request->encode_ns = clock_ns() - computed;
     if (!written) {
         err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
         return STEP_FAILED;
     }
     request->response.content_type = format_media_type(job->format);
-    return STEP_DONE;
+    bool delivered = delivery_encode(job);
+    request->encode_ns = clock_ns() - computed;
+    return delivered ? STEP_DONE : STEP_FAILED;
 }
 
 enum step computed_quick(struct request *request)
@@ -110,6 +112,9 @@ enum step computed_quick(struct request *request)
         return STEP_WORK;
     if (!job_prepare(job))
         return STEP_FAILED;
+    enum step step = request->method == METHOD_POST ? STEP_WORK : delivery_try(job);
+    if (step != STEP_WORK)
+        return step;
     if (job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
         return STEP_WORK;
     return job_finish(job);
@@ -218,13 +223,20 @@ const struct pe_plan *job_plan(const struct job *job, size_t i)
     return plan_ref_plan(job->specs[i].plan);
 }
 
+void job_derive(struct job *job, const char *name, double number)
+{
+    struct pe_value *value = job_key_edit(job, name);
+    if (!value->set)
+        *value = (struct pe_value){.set = true, .number = number};
+    else if (value->number == number && job->request->method != METHOD_POST)
+        value->given = false;
+}
+
 enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise)
 {
     /* The choices of the dtype row stand in the order of enum pe_dtype. */
-    struct pe_value *value = job_key_edit(job, "dtype");
-    if (!value->set)
-        *value = (struct pe_value){.set = true, .number = (double)otherwise};
-    return (enum pe_dtype)value->number;
+    job_derive(job, "dtype", (double)otherwise);
+    return (enum pe_dtype)job_key(job, "dtype")->number;
 }
 
 bool job_expired(struct job *job)

@@ -10,6 +10,7 @@
 #include "answer.h"
 #include "api.h"
 #include "common.h"
+#include "delivery.h"
 #include "doc.h"
 
 #define JOB_SPECS_MAX   8
@@ -72,6 +73,7 @@ struct job {
     size_t elements;                        /* of all outputs */
     size_t work; /* what computing them costs besides, in elements; set by prepare */
     struct answer answer;
+    struct delivery delivery;
     void *own; /* the endpoint's, in the arena */
 };
 
@@ -81,6 +83,9 @@ bool job_read(struct job *job); /* body, format, specs, keys */
  * the endpoint takes their kinds, makes compact forms and ids. */
 bool job_specs_finish(struct job *job);
 size_t job_product(const size_t *factors, size_t n); /* SIZE_MAX on overflow */
+/* Sets what the default of a key comes to, if it was not given. Spelt out, it is no other request.
+ */
+void job_derive(struct job *job, const char *name, double number);
 /* The dtype of the answer: what dtype= says, else `otherwise`, which is then echoed. */
 enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise);
 /* Past the deadline: adds the error. Asked between slabs of work. */
@@ -129,6 +134,9 @@ void *job_output_data(struct job *job, const char *name);
 /* The plan of spec i. */
 const struct pe_plan *job_plan(const struct job *job, size_t i);
 
+/* The path and the query that mean the same answer: the spec in its compact form, then the keys
+ * that differ from their defaults. NULL with an error without memory. */
+const char *job_canonical(struct job *job);
 /* answer parts made for every endpoint: spec, spec_id, params from the key rows, links. */
 void job_answer_begin(struct job *job);
 void job_answer_end(struct job *job);

@@ -8,6 +8,8 @@
 #include "job.h"
 
 #define LINK_QUERY_MAX 8000 /* longer than the URL that one may send */
+/* Of a canonical request: what a URL of 8 KiB grows to when its numbers are written out. */
+#define CANONICAL_BYTES_MAX ((size_t)64 << 10)
 
 /* A PE_ENUM value as text in the arena. */
 static const char *choice_text(struct arena *arena, const struct pe_param *row, double index)
@@ -33,12 +35,18 @@ static void tree_text(struct tree *parent, const char *key, const char *text)
     tree_reals(parent, key, at, n);
 }
 
+/* Whether a word is a number. */
+static bool is_number(const char *text, double *number)
+{
+    bool numeric = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
+    return numeric && pe_text_read(text, strlen(text), PE_F64, number, 0);
+}
+
 /* A word, or a number. */
 static void tree_scalar(struct tree *parent, const char *key, const char *text)
 {
     double number;
-    bool numeric = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
-    if (numeric && pe_text_read(text, strlen(text), PE_F64, &number, 0))
+    if (is_number(text, &number))
         tree_number(parent, key, number);
     else
         tree_string(parent, key, text);
@@ -105,60 +113,69 @@ static void query_spec(struct buf *out, const char *compact)
         buf_putc(out, *c == ',' ? '&' : *c == '+' ? ',' : *c);
 }
 
-/* Whether a key has the value it would have anyway. */
-static bool is_default(const struct pe_param *row, const struct pe_value *value, const char *text)
+/* A value as a query spells it, "" where there is none; NULL without memory. */
+static const char *query_text(struct job *job, const struct pe_param *row,
+                              const struct pe_value *value)
 {
-    return !value->given || (row->fallback && strcmp(row->fallback, text) == 0);
+    double number;
+    if (row->flags & PE_SCALAR && value->text && is_number(value->text, &number)) {
+        char digits[PE_TEXT_MAX];
+        size_t len = pe_text_print(PE_F64, &number, 0, digits);
+        return arena_strndup(&job->request->arena, digits, len);
+    }
+    size_t len = pe_value_print(row, value, ',', NULL, 0);
+    char *text = arena_calloc(&job->request->arena, len + 1, 1);
+    if (text && len > 0)
+        pe_value_print(row, value, ',', text, len + 1);
+    return text;
 }
 
-/* The keys that differ from their defaults, in row order, up to row `rows_n`. */
-static void query_keys(struct job *job, struct buf *out, const struct pe_params *keys,
+/* The keys that differ from their defaults, in row order, up to row `rows_n`. False without memory.
+ */
+static bool query_keys(struct job *job, struct buf *out, const struct pe_params *keys,
                        size_t rows_n)
 {
     for (size_t i = 0; i < rows_n; i++) {
         const struct pe_param *row = &keys->rows[i];
         const struct pe_value *value = &keys->value[i];
-        size_t len = value->set ? pe_value_print(row, value, ',', NULL, 0) : 0;
-        char *text = len ? job_alloc(job, len + 1, 1) : NULL;
-        if (!text)
+        if (!value->set || !value->given)
             continue;
-        pe_value_print(row, value, ',', text, len + 1);
-        if (!is_default(row, value, text))
+        const char *text = query_text(job, row, value);
+        if (!text)
+            return false;
+        if (*text && !(row->fallback && strcmp(row->fallback, text) == 0))
             api_query_append(out, row->name, text);
     }
+    return true;
 }
 
-/* The canonical query: the spec, then the keys. NULL without memory; one that is too long may be
- * cut. */
-static const char *canonical_query(struct job *job)
+const char *job_canonical(struct job *job)
 {
     struct buf out;
-    buf_init(&out, 64 << 10);
+    buf_init(&out, CANONICAL_BYTES_MAX);
+    buf_puts(&out, job->request->path);
     if (job->specs_n == 1)
         query_spec(&out, job->specs[0].compact);
     for (size_t i = 0; job->specs_n > 1 && i < job->specs_n; i++)
         api_query_append(&out, "spec", job->specs[i].compact);
-    query_keys(job, &out, &job->keys, job->keys.rows_n);
-    query_keys(job, &out, &job->common, COMMON_EXPECTATIONS);
-    bool complete = !out.failed || out.len > LINK_QUERY_MAX;
-    const char *query =
-        complete ? arena_strndup(&job->request->arena, out.data ? out.data : "", out.len) : NULL;
+    bool complete = query_keys(job, &out, &job->keys, job->keys.rows_n) &&
+                    query_keys(job, &out, &job->common, COMMON_EXPECTATIONS) && !out.failed;
+    const char *canonical =
+        complete ? arena_strndup(&job->request->arena, out.data, out.len) : NULL;
     buf_release(&out);
-    return query;
+    if (!canonical)
+        err_add(&job->request->err, ERR_overloaded, NULL, NULL, "no memory for the request");
+    return canonical;
 }
 
 static void links(struct job *job)
 {
-    const char *query = canonical_query(job);
-    if (query && strlen(query) > LINK_QUERY_MAX)
+    const char *canonical = job->delivery.canonical, *query = canonical + strcspn(canonical, "?");
+    if (strlen(query) > LINK_QUERY_MAX)
         return;
     struct arena *arena = &job->request->arena;
     struct tree *object = tree_object(job->answer.root, "links");
-    if (!query) {
-        tree_string(object, "self", NULL); /* the answer fails for want of memory */
-        return;
-    }
-    tree_string(object, "self", arena_printf(arena, "%s%s", job->request->path, query));
+    tree_string(object, "self", canonical);
     for (enum format f = FORMAT_JSON + 1; f < FORMATS_N; f++)
         if (job->endpoint->formats & (1u << f))
             tree_string(
@@ -176,7 +193,6 @@ void job_answer_begin(struct job *job)
     if (job->specs_n == 1) {
         job_spec_tree(answer->root, "spec", &job->specs[0].spec);
         tree_string(answer->root, "spec_id", job->specs[0].id);
-        response_header(job->request, "Posenc-Spec-Id", job->specs[0].id);
     }
     answer->params = tree_object(answer->root, "params");
     answer->tensors = tree_object(answer->root, "tensors");

@@ -203,6 +203,7 @@ enum step limits_quick(struct request *request)
     add_core_limits(limits);
     struct tree *cache = tree_object(root, "cache_seconds");
     tree_integer(cache, "computed", CACHE_COMPUTED_S);
+    tree_integer(cache, "pinned", CACHE_PINNED_S);
     tree_integer(cache, "page", CACHE_PAGE_S);
     tree_integer(cache, "error", CACHE_ERROR_S);
     return service_answer(request, root, format);
