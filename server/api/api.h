@@ -68,8 +68,8 @@ struct endpoint {
     enum cache_class cache;
     unsigned formats; /* bits 1 << enum format */
     /* Computed endpoints (job.c drives them); NULL elsewhere. */
-    bool (*prepare)(struct job *job); /* reads what is its own, checks, states the cost */
-    bool (*compute)(struct job *job); /* fills job->answer */
+    bool (*prepare)(struct job *job); /* reads what is its own, checks, states the outputs */
+    bool (*compute)(struct job *job); /* what outputs do not make themselves, readouts; NULL */
 };
 
 /* The route table (routes.c). */

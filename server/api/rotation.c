@@ -32,22 +32,127 @@ struct own {
     bool arrows;
 };
 
-static const char *const angle_names[] = {"angle", "cos", "sin"};
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static void fill_angle(const struct job *job, const struct output *output, size_t first, size_t n,
+                       void *out, void *scratch)
+{
+    const struct own *own = job->own;
+    struct pe_positions part = tokens_slab(own->positions.list, first, n);
+    enum pe_angle form = (enum pe_angle)job_key(job, "value")->number;
+    (void)scratch;
+    pe_angles(job_plan(job, 0), &part, own->pairs.index, own->pairs.n, form, output->dtype, out);
+}
+
+static void fill_cos_sin(const struct job *job, size_t first, size_t n, bool sine, void *out,
+                         void *scratch)
+{
+    const struct own *own = job->own;
+    struct pe_positions part = tokens_slab(own->positions.list, first, n);
+    size_t size = pe_dtype_size(own->dtype);
+    char *half = (char *)scratch + n * own->pairs.all * size;
+    pe_cos_sin(job_plan(job, 0), &part, own->dtype, scratch, half);
+    columns_take(&own->pairs, sine ? half : scratch, out, n, size);
+}
+
+static void fill_cos(const struct job *job, const struct output *output, size_t first, size_t n,
+                     void *out, void *scratch)
+{
+    (void)output;
+    fill_cos_sin(job, first, n, false, out, scratch);
+}
+
+static void fill_sin(const struct job *job, const struct output *output, size_t first, size_t n,
+                     void *out, void *scratch)
+{
+    (void)output;
+    fill_cos_sin(job, first, n, true, out, scratch);
+}
+
+/* The chosen pairs of rows of vectors, [n, pairs, 2]. */
+static void take_pairs(const struct job *job, const char *rows, size_t n, char *out)
+{
+    const struct own *own = job->own;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t size = pe_dtype_size(own->dtype);
+    for (size_t r = 0; r < n; r++, rows += pe_spec_dim(spec) * size)
+        for (size_t i = 0; i < own->pairs.n; i++, out += 2 * size) {
+            size_t a, b;
+            pe_spec_pair_channels(spec, own->pairs.index[i], &a, &b);
+            memcpy(out, rows + a * size, size);
+            memcpy(out + size, rows + b * size, size);
+        }
+}
+
+/* The vector that stands at every position, n times. */
+static void repeat_vector(const struct job *job, size_t n, char *rows)
+{
+    const struct own *own = job->own;
+    size_t dim = own->content.dim, bytes = dim * pe_dtype_size(own->dtype);
+    content_fill(&own->content, "x", own->dtype, 0, dim, rows);
+    for (size_t r = 1; r < n; r++)
+        memcpy(rows + r * bytes, rows, bytes);
+}
+
+static void fill_before(const struct job *job, const struct output *output, size_t first, size_t n,
+                        void *out, void *scratch)
+{
+    (void)output, (void)first;
+    repeat_vector(job, n, scratch);
+    take_pairs(job, scratch, n, out);
+}
+
+static void fill_after(const struct job *job, const struct output *output, size_t first, size_t n,
+                       void *out, void *scratch)
+{
+    const struct own *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    struct pe_positions part = tokens_slab(own->positions.list, first, n);
+    char *rows = (char *)scratch + output->scratch;
+    struct pe_view view;
+    repeat_vector(job, n, rows);
+    pe_view_init(&view, own->dtype, rows, "td", (size_t[]){n, own->content.dim}, 2, 1);
+    pe_apply(&(struct pe_apply){.plan = plan,
+                                .positions = &part,
+                                .positions_n = 1,
+                                .in = &view,
+                                .out = &view,
+                                .work = scratch});
+    take_pairs(job, rows, n, out);
+}
+
+/* ---- Outputs ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    output_fill *fill;
+    bool arrow; /* only with content= */
+} tensors[] = {
+    {"angle", fill_angle, false},  {"cos", fill_cos, false},    {"sin", fill_sin, false},
+    {"before", fill_before, true}, {"after", fill_after, true},
+};
 
 static void outputs_state(struct job *job)
 {
     const struct own *own = job->own;
     size_t shape[] = {own->positions.list->n, own->pairs.n, 2};
+    size_t size = pe_dtype_size(own->dtype);
     static const char *const ends[] = {"first", "second"};
-    for (size_t i = 0; i < (own->arrows ? 5 : 3); i++) {
-        const char *name = i < 3 ? angle_names[i] : i == 3 ? "before" : "after";
-        struct output *output = job_output(job, name, own->dtype, i < 3 ? 2 : 3, shape);
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        bool arrow = tensors[i].arrow;
+        if (arrow && !own->arrows)
+            continue;
+        struct output *output = job_output(job, tensors[i].name, own->dtype, arrow ? 3 : 2, shape);
+        output->fill = tensors[i].fill;
+        output->row_scratch = (arrow ? own->content.dim : 2 * own->pairs.all) * size;
         output->axes[0] = job_position_axis(&own->positions);
         output->axes[1] =
             (struct answer_axis){.name = "pair", .short_name = "pair", .labels = own->pairs.labels};
-        if (i >= 3)
-            output->axes[2] =
-                (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
+        if (!arrow)
+            continue;
+        output->row_axes = 2;
+        output->axes[2] =
+            (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
     }
 }
 
@@ -74,88 +179,12 @@ static bool prepare(struct job *job)
     return true;
 }
 
-/* ---- Computing ----------------------------------------------------------------------------- */
-
-/* Angles, cosines and sines, a slab of tokens at a time. */
-static bool angles_output(struct job *job)
-{
-    struct own *own = job->own;
-    const struct pe_plan *plan = job_plan(job, 0);
-    const struct pe_positions *all = own->positions.list;
-    size_t pairs = pe_spec_pairs(&job->specs[0].spec);
-    size_t size = pe_dtype_size(own->dtype);
-    char *out[3];
-    for (size_t i = 0; i < 3; i++)
-        if (!(out[i] = job_output_data(job, angle_names[i])))
-            return false;
-    size_t slab = 1 + 4096 / pairs;
-    char *scratch = job_alloc(job, 2 * slab * pairs, size);
-    enum pe_angle form = (enum pe_angle)job_key(job, "value")->number;
-    for (size_t first = 0; scratch && first < all->n; first += slab) {
-        size_t n = all->n - first < slab ? all->n - first : slab;
-        struct pe_positions part = tokens_slab(all, first, n);
-        if (job_expired(job))
-            return false;
-        size_t at = first * own->pairs.n * size;
-        pe_angles(plan, &part, own->pairs.index, own->pairs.n, form, own->dtype, out[0] + at);
-        pe_cos_sin(plan, &part, own->dtype, scratch, scratch + slab * pairs * size);
-        columns_take(&own->pairs, scratch, out[1] + at, n, size);
-        columns_take(&own->pairs, scratch + slab * pairs * size, out[2] + at, n, size);
-    }
-    return scratch != NULL;
-}
-
-/* [positions, pairs, 2] of a vector that stands at every position: as it is, or turned. */
-static bool arrow_output(struct job *job, const char *name, const void *rows)
-{
-    struct own *own = job->own;
-    const struct pe_spec *spec = &job->specs[0].spec;
-    size_t n = own->positions.list->n, dim = pe_spec_dim(spec);
-    size_t size = pe_dtype_size(own->dtype);
-    char *out = job_output_data(job, name);
-    if (!out)
-        return false;
-    for (size_t r = 0; r < n; r++)
-        for (size_t i = 0; i < own->pairs.n; i++) {
-            size_t a, b;
-            pe_spec_pair_channels(spec, own->pairs.index[i], &a, &b);
-            const char *row = (const char *)rows + r * dim * size;
-            memcpy(out, row + a * size, size);
-            memcpy(out + size, row + b * size, size);
-            out += 2 * size;
-        }
-    return true;
-}
-
-static bool arrows_output(struct job *job)
-{
-    struct own *own = job->own;
-    size_t n = own->positions.list->n, dim = pe_spec_dim(&job->specs[0].spec);
-    size_t size = pe_dtype_size(own->dtype);
-    char *rows = job_alloc(job, job_product((size_t[]){n, dim}, 2), size);
-    void *work = job_apply_work(job, job_plan(job, 0));
-    if (!rows || !work)
-        return false;
-    content_fill(&own->content, "x", own->dtype, 0, dim, rows);
-    for (size_t r = 1; r < n; r++)
-        memcpy(rows + r * dim * size, rows, dim * size);
-    if (!arrow_output(job, "before", rows))
-        return false;
-    struct pe_view view;
-    pe_view_init(&view, own->dtype, rows, "td", (size_t[]){n, dim}, 2, 1);
-    pe_apply(&(struct pe_apply){.plan = job_plan(job, 0),
-                                .positions = own->positions.list,
-                                .positions_n = 1,
-                                .in = &view,
-                                .out = &view,
-                                .work = work});
-    return arrow_output(job, "after", rows);
-}
-
 static bool compute(struct job *job)
 {
-    const struct own *own = job->own;
-    return angles_output(job) && (!own->arrows || arrows_output(job));
+    for (size_t i = 0; i < job->outputs_n; i++)
+        if (job->outputs[i].fill == fill_after)
+            job->outputs[i].scratch = job_apply_scratch(job, 0);
+    return true;
 }
 
 const struct endpoint rotation_endpoint = {

@@ -27,8 +27,6 @@ static const struct pe_param keys[] = {
 
 enum value { ENCODING, COS, SIN, BOTH, BIAS, BUCKET, SLOPES };
 
-#define SLAB 65536 /* elements between two looks at the clock */
-
 struct own {
     struct position_lists positions;
     enum value value;
@@ -81,11 +79,113 @@ static size_t row_width(const struct job *job, enum value value)
     return pe_spec_pairs(spec) * (full ? 2 : 1);
 }
 
-static void rows_state(struct job *job, const char *name)
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+/* cos or sin of each pair, [rows, pairs], into both channels of the pair, [rows, 2 pairs]. */
+static void repeat_pairs(const struct pe_spec *spec, const char *half, char *full, size_t rows,
+                         size_t size)
+{
+    size_t pairs = pe_spec_pairs(spec);
+    for (size_t pair = 0; pair < pairs; pair++) {
+        size_t a, b;
+        pe_spec_pair_channels(spec, pair, &a, &b);
+        for (size_t r = 0; r < rows; r++) {
+            const char *from = half + (r * pairs + pair) * size;
+            memcpy(full + (r * 2 * pairs + a) * size, from, size);
+            memcpy(full + (r * 2 * pairs + b) * size, from, size);
+        }
+    }
+}
+
+/* Rows of `value` at full width. */
+static void fill_wide(const struct job *job, enum value value, const struct pe_positions *positions,
+                      void *out, void *scratch)
+{
+    const struct own *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    if (value == ENCODING) {
+        pe_table(plan, positions, own->dtype, out, own->width);
+        return;
+    }
+    bool full = own->width != pe_spec_pairs(&job->specs[0].spec);
+    size_t size = pe_dtype_size(own->dtype);
+    void *half = full ? scratch : out;
+    void *other = (char *)scratch + positions->n * own->width * size;
+    pe_cos_sin(plan, positions, own->dtype, value == COS ? half : other,
+               value == COS ? other : half);
+    if (full)
+        repeat_pairs(&job->specs[0].spec, half, out, positions->n, size);
+}
+
+/* The same with the chosen channels only. */
+static void fill_rows(const struct job *job, enum value value, size_t first, size_t n, void *out,
+                      void *scratch)
+{
+    const struct own *own = job->own;
+    struct pe_positions part = tokens_slab(own->positions.list, first, n);
+    size_t size = pe_dtype_size(own->dtype);
+    char *rows = (char *)scratch + 2 * n * own->width * size;
+    fill_wide(job, value, &part, own->channels.some ? rows : out, scratch);
+    if (own->channels.some)
+        columns_take(&own->channels, rows, out, n, size);
+}
+
+static void fill_encoding(const struct job *job, const struct output *output, size_t first,
+                          size_t n, void *out, void *scratch)
+{
+    (void)output;
+    fill_rows(job, ENCODING, first, n, out, scratch);
+}
+
+static void fill_cos(const struct job *job, const struct output *output, size_t first, size_t n,
+                     void *out, void *scratch)
+{
+    (void)output;
+    fill_rows(job, COS, first, n, out, scratch);
+}
+
+static void fill_sin(const struct job *job, const struct output *output, size_t first, size_t n,
+                     void *out, void *scratch)
+{
+    (void)output;
+    fill_rows(job, SIN, first, n, out, scratch);
+}
+
+/* Bias or bucket matrices, [heads * queries] rows. */
+static void fill_matrix(const struct job *job, const struct output *output, size_t first, size_t n,
+                        void *out, void *scratch)
+{
+    const struct own *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    const struct pe_positions *at = own->positions.list;
+    size_t step = at->n * pe_dtype_size(output->dtype);
+    (void)scratch;
+    for (size_t r = first; r < first + n; r++) {
+        struct pe_positions query = tokens_slab(at, r % at->n, 1);
+        void *row = (char *)out + (r - first) * step;
+        if (own->value == BIAS)
+            pe_bias(plan, &query, at, r / at->n, 1, own->dtype, row);
+        else
+            pe_buckets(plan, &query, at, row);
+    }
+}
+
+static void fill_slopes(const struct job *job, const struct output *output, size_t first, size_t n,
+                        void *out, void *scratch)
+{
+    (void)first, (void)n, (void)scratch; /* one row */
+    pe_slopes(job_plan(job, 0), output->dtype, out);
+}
+
+/* ---- Outputs ------------------------------------------------------------------------------- */
+
+static void rows_state(struct job *job, const char *name, output_fill *fill)
 {
     const struct own *own = job->own;
     size_t shape[] = {own->positions.list->n, own->channels.n};
     struct output *output = job_output(job, name, own->dtype, 2, shape);
+    output->fill = fill;
+    output->row_scratch = 3 * own->width * pe_dtype_size(own->dtype);
     output->axes[0] = job_position_axis(&own->positions);
     output->axes[1] = (struct answer_axis){
         .name = "channel", .short_name = "channel", .labels = own->channels.labels};
@@ -100,6 +200,7 @@ static void matrix_state(struct job *job)
     struct output *output = job_output(job, bias ? "bias" : "bucket", own->dtype, bias ? 3 : 2,
                                        bias ? shape : shape + 1);
     struct answer_axis *axis = output->axes;
+    output->fill = fill_matrix;
     output->position_axis = bias ? 1 : 0;
     if (bias)
         *axis++ = (struct answer_axis){.name = "head", .short_name = "head"};
@@ -115,19 +216,20 @@ static void outputs_state(struct job *job)
     struct output *output;
     switch (own->value) {
     case ENCODING:
-        rows_state(job, "table");
+        rows_state(job, "table", fill_encoding);
         break;
     case COS:
     case BOTH:
-        rows_state(job, "cos");
+        rows_state(job, "cos", fill_cos);
         if (own->value == BOTH)
-            rows_state(job, "sin");
+            rows_state(job, "sin", fill_sin);
         break;
     case SIN:
-        rows_state(job, "sin");
+        rows_state(job, "sin", fill_sin);
         break;
     case SLOPES:
         output = job_output(job, "slopes", own->dtype, 1, &heads);
+        output->fill = fill_slopes;
         output->axes[0] = (struct answer_axis){.name = "head", .short_name = "head"};
         break;
     default:
@@ -155,123 +257,6 @@ static bool prepare(struct job *job)
     return job_positions_check(job, &own->positions);
 }
 
-/* ---- Computing ----------------------------------------------------------------------------- */
-
-/* cos or sin of each pair, [rows, pairs], into both channels of the pair, [rows, 2 pairs]. */
-static void repeat_pairs(const struct pe_spec *spec, const char *half, char *full, size_t rows,
-                         size_t size)
-{
-    size_t pairs = pe_spec_pairs(spec);
-    for (size_t pair = 0; pair < pairs; pair++) {
-        size_t a, b;
-        pe_spec_pair_channels(spec, pair, &a, &b);
-        for (size_t r = 0; r < rows; r++) {
-            const char *from = half + (r * pairs + pair) * size;
-            memcpy(full + (r * 2 * pairs + a) * size, from, size);
-            memcpy(full + (r * 2 * pairs + b) * size, from, size);
-        }
-    }
-}
-
-/* One slab of rows of `value` at full width. */
-static void fill_rows(struct job *job, enum value value, const struct pe_positions *positions,
-                      void *out, void *scratch)
-{
-    const struct own *own = job->own;
-    const struct pe_plan *plan = job_plan(job, 0);
-    if (value == ENCODING) {
-        pe_table(plan, positions, own->dtype, out, own->width);
-        return;
-    }
-    bool full = own->width != pe_spec_pairs(&job->specs[0].spec);
-    size_t size = pe_dtype_size(own->dtype);
-    void *half = full ? scratch : out;
-    void *other = (char *)scratch + positions->n * own->width * size;
-    pe_cos_sin(plan, positions, own->dtype, value == COS ? half : other,
-               value == COS ? other : half);
-    if (full)
-        repeat_pairs(&job->specs[0].spec, half, out, positions->n, size);
-}
-
-/* One tensor [positions, channels], slab by slab. */
-static bool rows_output(struct job *job, const char *name, enum value value)
-{
-    struct own *own = job->own;
-    size_t n = own->positions.list->n;
-    size_t columns = own->channels.n;
-    size_t size = pe_dtype_size(own->dtype);
-    char *out = job_output_data(job, name);
-    size_t slab = own->width < SLAB ? SLAB / own->width : 1;
-    slab = slab < n ? slab : n;
-    char *scratch = job_alloc(job, 3 * slab * own->width, size);
-    if (!out || !scratch)
-        return false;
-    char *rows = scratch + 2 * slab * own->width * size;
-    for (size_t first = 0; first < n; first += slab) {
-        size_t some = n - first < slab ? n - first : slab;
-        struct pe_positions part = tokens_slab(own->positions.list, first, some);
-        char *to = out + first * columns * size;
-        if (job_expired(job))
-            return false;
-        fill_rows(job, value, &part, own->channels.some ? rows : to, scratch);
-        if (own->channels.some)
-            columns_take(&own->channels, rows, to, some, size);
-    }
-    return true;
-}
-
-/* The bias or bucket matrices, query by query. */
-static bool matrix_output(struct job *job)
-{
-    struct own *own = job->own;
-    const struct pe_plan *plan = job_plan(job, 0);
-    const struct pe_positions *at = own->positions.list;
-    size_t heads = own->value == BIAS ? pe_spec_heads(&job->specs[0].spec) : 1;
-    bool bias = own->value == BIAS;
-    char *out = job_output_data(job, bias ? "bias" : "bucket");
-    size_t step = at->n * pe_dtype_size(own->dtype);
-    for (size_t h = 0; out && h < heads; h++)
-        for (size_t i = 0; i < at->n; i++) {
-            struct pe_positions query = tokens_slab(at, i, 1);
-            char *row = out + (h * at->n + i) * step;
-            if (i % 64 == 0 && job_expired(job))
-                return false;
-            if (bias)
-                pe_bias(plan, &query, at, h, 1, own->dtype, row);
-            else
-                pe_buckets(plan, &query, at, (int64_t *)(void *)row);
-        }
-    return out != NULL;
-}
-
-static bool slopes_output(struct job *job)
-{
-    struct own *own = job->own;
-    void *out = job_output_data(job, "slopes");
-    if (out)
-        pe_slopes(job_plan(job, 0), own->dtype, out);
-    return out != NULL;
-}
-
-static bool compute(struct job *job)
-{
-    const struct own *own = job->own;
-    switch (own->value) {
-    case ENCODING:
-        return rows_output(job, "table", ENCODING);
-    case COS:
-        return rows_output(job, "cos", COS);
-    case SIN:
-        return rows_output(job, "sin", SIN);
-    case BOTH:
-        return rows_output(job, "cos", COS) && rows_output(job, "sin", SIN);
-    case SLOPES:
-        return slopes_output(job);
-    default:
-        return matrix_output(job);
-    }
-}
-
 const struct endpoint table_endpoint = {
     .summary = "The encoding table, or the bias matrix, at the given positions.",
     .describes = "table",
@@ -283,5 +268,4 @@ const struct endpoint table_endpoint = {
     .cache = CACHE_COMPUTED,
     .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
     .prepare = prepare,
-    .compute = compute,
 };

@@ -83,7 +83,7 @@ static enum step job_finish(struct job *job)
         return STEP_FAILED;
     }
     job_answer_begin(job);
-    if (!job->endpoint->compute(job))
+    if ((job->endpoint->compute && !job->endpoint->compute(job)) || !job_outputs_fill(job))
         return STEP_FAILED;
     job_answer_end(job);
     uint64_t computed = clock_ns();
@@ -210,12 +210,23 @@ void *job_alloc(struct job *job, size_t n, size_t size)
     return memory;
 }
 
-#define ALIGNED_FROM 4096 /* bytes from which the arena aligns to cache lines */
+#define SCRATCH_ALIGN 64
+#define ALIGNED_FROM  4096 /* bytes from which the arena aligns to cache lines */
+
+void *job_scratch(struct job *job, size_t bytes)
+{
+    return job_alloc(job, bytes < ALIGNED_FROM ? ALIGNED_FROM : bytes, 1);
+}
 
 void *job_apply_work(struct job *job, const struct pe_plan *plan)
 {
-    size_t bytes = pe_apply_work_bytes(plan);
-    return job_alloc(job, bytes < ALIGNED_FROM ? ALIGNED_FROM : bytes, 1);
+    return job_scratch(job, pe_apply_work_bytes(plan));
+}
+
+size_t job_apply_scratch(const struct job *job, size_t spec)
+{
+    size_t bytes = pe_apply_work_bytes(job_plan(job, spec));
+    return (bytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
 }
 
 const struct pe_plan *job_plan(const struct job *job, size_t i)

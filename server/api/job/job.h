@@ -43,6 +43,14 @@ struct job_spec {
     struct plan_ref *plan;
 };
 
+struct job;
+struct output;
+
+/* Makes rows [first, first + n) of an output, elements without a gap. Any thread, several at a
+ * time: only `out` and `scratch` are written. */
+typedef void output_fill(const struct job *job, const struct output *output, size_t first, size_t n,
+                         void *out, void *scratch);
+
 /* A tensor of the answer: what prepare says of it before it has numbers. */
 struct output {
     const char *name;
@@ -50,7 +58,12 @@ struct output {
     size_t rank, shape[TREE_RANK_MAX], count;
     struct answer_axis axes[TREE_RANK_MAX];
     size_t position_axis; /* its index column comes first in csv and txt */
-    struct tree *node;    /* in the answer, from job_outputs_tree on */
+    /* If its rows can be made apart from each other: */
+    output_fill *fill;
+    size_t row_axes;    /* how many of the last axes make up one row; 1 unless set */
+    size_t row_scratch; /* bytes of scratch for each row */
+    size_t scratch;     /* and for all of them together */
+    struct tree *node;  /* in the answer, from job_outputs_tree on */
 };
 
 struct job {
@@ -116,8 +129,12 @@ bool job_positions_check(struct job *job, const struct position_lists *positions
 
 /* Memory of the request; adds an error and gives NULL past the cap. */
 void *job_alloc(struct job *job, size_t n, size_t size);
+/* The same, aligned to 64 bytes. */
+void *job_scratch(struct job *job, size_t bytes);
 /* Scratch for pe_apply with this plan, aligned as it wants. NULL as job_alloc. */
 void *job_apply_work(struct job *job, const struct pe_plan *plan);
+/* Bytes of such scratch for spec i, up to the next aligned one. In compute. */
+size_t job_apply_scratch(const struct job *job, size_t i);
 
 /* In prepare: states a tensor of the answer; its axes are the caller's to name. */
 struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
@@ -129,6 +146,10 @@ bool job_outputs_finish(struct job *job);
 void job_outputs_tree(struct job *job);
 /* numbers= */
 enum pe_notation job_notation(const struct job *job);
+/* Elements of one row of an output. */
+size_t job_output_row(const struct output *output);
+/* After compute: makes all outputs that have `fill`, slab by slab. */
+bool job_outputs_fill(struct job *job);
 /* In compute: memory for an output. NULL as job_alloc. */
 void *job_output_data(struct job *job, const char *name);
 /* The plan of spec i. */

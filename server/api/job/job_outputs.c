@@ -14,7 +14,7 @@ struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype
 {
     assert(job->outputs_n < JOB_OUTPUTS_MAX && rank <= TREE_RANK_MAX);
     struct output *output = &job->outputs[job->outputs_n++];
-    *output = (struct output){.name = name, .dtype = dtype, .rank = rank};
+    *output = (struct output){.name = name, .dtype = dtype, .rank = rank, .row_axes = 1};
     memcpy(output->shape, shape, rank * sizeof *shape);
     output->count = job_product(shape, rank);
     for (size_t axis = 0; axis < rank; axis++)
@@ -115,4 +115,38 @@ void *job_output_data(struct job *job, const char *name)
         return NULL;
     output->node->as.tensor.data = data;
     return data;
+}
+
+size_t job_output_row(const struct output *output)
+{
+    size_t axes = output->rank < output->row_axes ? output->rank : output->row_axes;
+    return job_product(output->shape + output->rank - axes, axes);
+}
+
+#define SLAB_BYTES ((size_t)256 << 10) /* made between two looks at the clock */
+
+static bool output_fill_all(struct job *job, const struct output *output)
+{
+    size_t row = job_output_row(output);
+    size_t rows = row > 0 ? output->count / row : 0;
+    size_t row_bytes = row * pe_dtype_size(output->dtype);
+    size_t slab = row_bytes < SLAB_BYTES ? SLAB_BYTES / (row_bytes + 1) : 1;
+    slab = slab < rows ? slab : rows;
+    char *out = job_output_data(job, output->name);
+    char *scratch = job_scratch(job, slab * output->row_scratch + output->scratch);
+    for (size_t first = 0; out && scratch && first < rows; first += slab) {
+        if (job_expired(job))
+            return false;
+        output->fill(job, output, first, rows - first < slab ? rows - first : slab,
+                     out + first * row_bytes, scratch);
+    }
+    return out && scratch;
+}
+
+bool job_outputs_fill(struct job *job)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < job->outputs_n; i++)
+        ok = !job->outputs[i].fill || output_fill_all(job, &job->outputs[i]);
+    return ok;
 }
