@@ -145,16 +145,22 @@ static bool fields_find(struct fields *fields, const struct config_list *given,
 
 /* ---- The answer ---------------------------------------------------------------------------- */
 
+struct output {
+    int fd, error; /* errno of a write that failed */
+};
+
 static bool write_all(void *context, const char *data, size_t len)
 {
-    const int *fd = context;
+    struct output *output = context;
 
     while (len > 0) {
-        ssize_t n = write(*fd, data, len);
+        ssize_t n = write(output->fd, data, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n < 0) {
+            output->error = errno;
             return false;
+        }
         data += n;
         len -= (size_t)n;
     }
@@ -178,14 +184,16 @@ static int answer(const struct config *config, const struct local_call *call, st
         return EXIT_SERVICE;
     local_run(&request, &hooks);
     int status = request.response.status;
-    int fd = status < 400 ? STDOUT_FILENO : STDERR_FILENO;
-    bool written = local_drain(&request, write_all, &fd);
+    struct output output = {.fd = status < 400 ? STDOUT_FILENO : STDERR_FILENO};
+    bool whole = local_drain(&request, write_all, &output);
     local_end(&request);
-    if (!written) {
-        fprintf(stderr, "posencd: the answer cannot be written: %s\n", strerror(errno));
-        return EXIT_FAILURE;
-    }
-    return status < 400 ? EXIT_SUCCESS : status < 500 ? EXIT_REQUEST : EXIT_SERVICE;
+    if (!whole)
+        fprintf(stderr, "posencd: the answer breaks off: %s\n",
+                output.error ? strerror(output.error) : "no memory, or past the deadline");
+    return output.error              ? EXIT_FAILURE
+           : !whole || status >= 500 ? EXIT_SERVICE
+           : status >= 400           ? EXIT_REQUEST
+                                     : EXIT_SUCCESS;
 }
 
 static int confined_answer(const struct config *config, const struct local_call *call)

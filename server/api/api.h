@@ -80,7 +80,7 @@ extern const size_t api_routes_n;
 enum step computed_quick(struct request *request);
 enum step computed_work(struct request *request);
 
-/* Steps of the service resources (meta.c, catalogue.c, help.c, openapi.c). */
+/* Steps of the service resources (meta.c, catalogue.c, help.c, openapi.c, ...). */
 enum step root_quick(struct request *request);      /* /, by Accept: page or help */
 enum step help_quick(struct request *request);      /* /help */
 enum step openapi_quick(struct request *request);   /* /openapi.json */
@@ -88,6 +88,7 @@ enum step v1_quick(struct request *request);        /* /v1 */
 enum step encodings_quick(struct request *request); /* /v1/encodings[/{kind}] */
 enum step version_quick(struct request *request);
 enum step limits_quick(struct request *request);
+enum step problems_quick(struct request *request); /* /problems[/{slug}] */
 enum step livez_quick(struct request *request);  /* and /healthz */
 enum step readyz_quick(struct request *request); /* ?verbose lists the checks */
 enum step metrics_quick(struct request *request);
@@ -97,8 +98,8 @@ struct blob *openapi_new(const struct app *app); /* NULL without memory */
 extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
     apply_endpoint, scores_endpoint, spec_endpoint;
 extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, v1_endpoint,
-    encodings_endpoint, kind_endpoint, version_endpoint, limits_endpoint, livez_endpoint,
-    readyz_endpoint, metrics_endpoint;
+    encodings_endpoint, kind_endpoint, version_endpoint, limits_endpoint, problems_endpoint,
+    problem_endpoint, livez_endpoint, readyz_endpoint, metrics_endpoint;
 
 /* ---- Shared pieces ------------------------------------------------------------------------ */
 

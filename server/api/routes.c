@@ -24,6 +24,8 @@ const struct route api_routes[] = {
     { GET | POST, "/v1/scores",       COMPUTED, &scores_endpoint },
     { GET, "/v1/version",             true,  version_quick,   NULL, NULL, &version_endpoint },
     { GET, "/v1/limits",              true,  limits_quick,    NULL, NULL, &limits_endpoint },
+    { GET, "/problems",               true,  problems_quick,  NULL, NULL, &problems_endpoint },
+    { GET, "/problems/{slug}",        true,  problems_quick,  NULL, NULL, &problem_endpoint },
     { GET, "/livez",                  false, livez_quick,     NULL, NULL, &livez_endpoint },
     { GET, "/healthz",                false, livez_quick,     NULL, NULL, &livez_endpoint },
     { GET, "/readyz",                 false, readyz_quick,    NULL, NULL, &readyz_endpoint },

@@ -15,6 +15,7 @@
 #include "local.h"
 
 #define CALL_ARENA_MAX ((size_t)512 << 20)
+#define CALL_NS_MAX    UINT64_C(600000000000)
 
 /* What the next request says; reset it by hand. */
 static struct {
@@ -58,7 +59,7 @@ static inline void call_begin(struct request *request, const char *method, const
     call_setup();
     const struct http_hooks hooks = app_hooks(call_app);
     const struct local_limits limits = {CALL_ARENA_MAX, call_app->options.body_max, NULL,
-                                        UINT64_MAX, NULL};
+                                        clock_ns() + CALL_NS_MAX, NULL};
     const struct header known[] = {{"Accept", call_with.accept},
                                    {"Content-Type", call_with.content_type},
                                    {"If-Match", call_with.if_match},

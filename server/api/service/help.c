@@ -48,6 +48,7 @@ static const char outro[] =
     "\n"
     "  curl $U/v1/encodings            parameters of every kind, as JSON Schema\n"
     "  curl $U/v1/limits               how much may be asked for\n"
+    "  curl $U/problems                what each error means, and the right way\n"
     "  curl $U/openapi.json            all of this for machines\n";
 
 void help_write_short(struct buf *out)
