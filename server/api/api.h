@@ -67,6 +67,7 @@ struct endpoint {
     const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
     enum cache_class cache;
     unsigned formats; /* bits 1 << enum format */
+    bool page;        /* to browsers also as text/html */
     /* Computed endpoints (job.c drives them); NULL elsewhere. */
     bool (*prepare)(struct job *job); /* reads what is its own, checks, states the outputs */
     bool (*compute)(struct job *job); /* what outputs do not make themselves, readouts; NULL */

@@ -36,6 +36,7 @@ static const struct subject {
     const char *path, *target, *query, *too_much, *body, *unfit;
 } subjects[] = {
     {"/v1/encodings/{kind}", "/v1/encodings/rope", "", "", NULL, NULL},
+    {"/problems/{slug}", "/problems/deadline", "", "", NULL, NULL},
     {"/v1/spec", "/v1/spec", "kind=rope&", "", NULL, NULL},
     {"/v1/table", "/v1/table", "kind=rope&dim=4&", "positions=0:5000", NULL, NULL},
     {"/v1/frequencies", "/v1/frequencies", "kind=rope&", "dim=65536", NULL, NULL},

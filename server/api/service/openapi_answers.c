@@ -88,7 +88,7 @@ static void add_content(struct tree *answer, const struct endpoint *endpoint)
         add_text(content, "text/csv");
     if ((endpoint->formats & 1U << FORMAT_TXT) || !endpoint->formats)
         add_text(content, "text/plain");
-    if (endpoint == &root_endpoint)
+    if (endpoint->page)
         add_text(content, "text/html");
 }
 

@@ -54,4 +54,5 @@ const struct endpoint root_endpoint = {
     .summary = "A page for browsers, or what to try first with curl.",
     .describes = "",
     .cache = CACHE_PAGE,
+    .page = true,
 };

@@ -243,13 +243,17 @@ enum step problems_quick(struct request *request)
 const struct endpoint problems_endpoint = {
     .summary = "All problem types, each with a wrong and a right request.",
     .describes = "",
+    .schema = "ProblemTypes",
     .cache = CACHE_PAGE,
     .formats = 1U << FORMAT_JSON | 1U << FORMAT_TXT,
+    .page = true,
 };
 
 const struct endpoint problem_endpoint = {
     .summary = "What a problem type means, with a wrong and a right request.",
     .describes = "",
+    .schema = "ProblemType",
     .cache = CACHE_PAGE,
     .formats = 1U << FORMAT_JSON | 1U << FORMAT_TXT,
+    .page = true,
 };
