@@ -32,10 +32,14 @@ struct app_options {
 
 struct plan_store; /* cache of plans, shared by threads (plans.h) */
 
+#define ASSETS_N            3
+#define ASSET_DIGEST_DIGITS 16
+
 struct app {
     struct app_options options;
     struct plan_store *plans;
-    struct blob *openapi; /* the finished document */
+    struct blob *openapi;                                 /* the finished document */
+    char asset_digest[ASSETS_N][ASSET_DIGEST_DIGITS + 1]; /* of the rows of service/assets.c */
     bool (*draining)(void *context);
     void *draining_context;
 };
@@ -50,7 +54,7 @@ struct http_hooks app_hooks(struct app *app);
 
 enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_TXT, FORMATS_N };
 
-enum cache_class { CACHE_NO_STORE, CACHE_COMPUTED, CACHE_PAGE };
+enum cache_class { CACHE_NO_STORE, CACHE_COMPUTED, CACHE_PAGE, CACHE_PINNED };
 
 struct job;
 
@@ -66,8 +70,9 @@ struct endpoint {
     unsigned acts;              /* kinds it takes: bit 1 << enum pe_acts */
     const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
     enum cache_class cache;
-    unsigned formats; /* bits 1 << enum format */
-    bool page;        /* to browsers also as text/html */
+    unsigned formats;               /* bits 1 << enum format */
+    const char *const *media_types; /* without formats: ends with NULL; NULL: text/plain */
+    bool page;                      /* to browsers also as text/html */
     /* Computed endpoints (job.c drives them); NULL elsewhere. */
     bool (*prepare)(struct job *job); /* reads what is its own, checks, states the outputs */
     bool (*compute)(struct job *job); /* what outputs do not make themselves, readouts; NULL */
@@ -85,22 +90,24 @@ enum step computed_work(struct request *request);
 enum step root_quick(struct request *request);      /* /, by Accept: page or help */
 enum step help_quick(struct request *request);      /* /help */
 enum step openapi_quick(struct request *request);   /* /openapi.json */
+enum step asset_quick(struct request *request);     /* /assets/[{digest}/]{file} */
 enum step v1_quick(struct request *request);        /* /v1 */
 enum step encodings_quick(struct request *request); /* /v1/encodings[/{kind}] */
 enum step version_quick(struct request *request);
 enum step limits_quick(struct request *request);
 enum step problems_quick(struct request *request); /* /problems[/{slug}] */
-enum step livez_quick(struct request *request);  /* and /healthz */
-enum step readyz_quick(struct request *request); /* ?verbose lists the checks */
+enum step livez_quick(struct request *request);    /* and /healthz */
+enum step readyz_quick(struct request *request);   /* ?verbose lists the checks */
 enum step metrics_quick(struct request *request);
 struct blob *openapi_new(const struct app *app); /* NULL without memory */
 
 /* Endpoint rows, one per resource file. */
 extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
     apply_endpoint, scores_endpoint, spec_endpoint;
-extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, v1_endpoint,
-    encodings_endpoint, kind_endpoint, version_endpoint, limits_endpoint, problems_endpoint,
-    problem_endpoint, livez_endpoint, readyz_endpoint, metrics_endpoint;
+extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
+    pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
+    limits_endpoint, problems_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint,
+    metrics_endpoint;
 
 /* ---- Shared pieces ------------------------------------------------------------------------ */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api.h"
+#include "assets.h"
 #include "doc.h"
 #include "plans.h"
 #include "reserve.h"
@@ -44,6 +45,7 @@ struct app *app_new(const struct app_options *options)
         app->options = *options;
         app->plans = plan_store_new();
         app->openapi = openapi_new(app);
+        assets_digest(app);
     }
     if (app && app->plans && app->openapi)
         return app;

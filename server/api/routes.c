@@ -13,6 +13,8 @@ const struct route api_routes[] = {
     { GET, "/",                       false, root_quick,      NULL, NULL, &root_endpoint },
     { GET, "/help",                   false, help_quick,      NULL, NULL, &help_endpoint },
     { GET, "/openapi.json",           false, openapi_quick,   NULL, NULL, &openapi_endpoint },
+    { GET, "/assets/{file}",          false, asset_quick,     NULL, NULL, &asset_endpoint },
+    { GET, "/assets/{digest}/{file}", false, asset_quick,     NULL, NULL, &pinned_asset_endpoint },
     { GET, "/v1",                     true,  v1_quick,        NULL, NULL, &v1_endpoint },
     { GET, "/v1/encodings",           true,  encodings_quick, NULL, NULL, &encodings_endpoint },
     { GET, "/v1/encodings/{kind}",    true,  encodings_quick, NULL, NULL, &kind_endpoint },

@@ -44,7 +44,7 @@ struct request;
 /* One row of the route table. */
 struct route {
     unsigned methods; /* METHOD_GET (HEAD comes with it) | METHOD_POST */
-    const char *path; /* "/v1/table"; the last segment may be "{name}" */
+    const char *path; /* "/v1/table"; segments may be "{name}" */
     bool formats;     /* a suffix .json, .csv, ... is allowed */
     enum step (*quick)(struct request *request);
     enum step (*work)(struct request *request);   /* NULL if quick never asks for it */
@@ -98,7 +98,7 @@ struct request {
     const char *target;   /* as received, for `instance` and the log */
     const char *path;     /* decoded, without suffix */
     const char *suffix;   /* "csv", or NULL */
-    const char *path_arg; /* what {name} stands for, or NULL */
+    const char *path_arg; /* what the last {name} stands for, or NULL */
     const char *query;    /* raw text after '?', or "" */
     struct query_arg *args;
     size_t args_n;

@@ -57,16 +57,26 @@ static const char *path_suffix(const char *path)
     return NULL;
 }
 
-/* Whether the first `len` bytes of a path are this row's; *arg is where {name} starts, or 0. */
+/* Whether the first `len` bytes of a path are this row's; *arg is where its last {name} starts, or
+ * 0. */
 static bool route_matches(const struct route *route, const char *path, size_t len, size_t *arg)
 {
-    const char *brace = strchr(route->path, '{');
-    size_t fixed = brace ? (size_t)(brace - route->path) : strlen(route->path);
+    const char *row = route->path;
+    size_t at = 0;
 
-    *arg = brace ? fixed : 0;
-    if (len < fixed || memcmp(path, route->path, fixed) != 0)
-        return false;
-    return brace ? len > fixed && !memchr(path + fixed, '/', len - fixed) : len == fixed;
+    *arg = 0;
+    while (*row) {
+        if (*row == '{') {
+            for (*arg = at; at < len && path[at] != '/';)
+                at++;
+            if (at == *arg)
+                return false;
+            row = strchr(row, '}') + 1;
+        } else if (at == len || path[at++] != *row++) {
+            return false;
+        }
+    }
+    return at == len;
 }
 
 struct route_match router_match(const struct route *routes, size_t routes_n, const char *path,

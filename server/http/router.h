@@ -15,7 +15,7 @@ struct route_match {
     unsigned allowed;          /* METHOD_ bits of all rows with this path; 0: no such path */
     size_t path_len;           /* of the path without suffix */
     const char *suffix;        /* "csv", inside the path given; NULL */
-    size_t arg;                /* offset of what {name} stands for; 0: none */
+    size_t arg;                /* offset of what the last {name} stands for; 0: none */
 };
 
 /* HEAD is allowed wherever GET is. Suffixes of formats are cut off only for rows that have them. */

@@ -22,6 +22,8 @@ Test(finish, cache_control)
         {"GET", "/", NULL, "public, max-age=300", 200},
         {"GET", "/help", NULL, "public, max-age=300", 200},
         {"GET", "/openapi.json", NULL, "public, max-age=300", 200},
+        {"GET", "/assets/posenc.py", NULL, "public, max-age=300", 200},
+        {"GET", "/assets/0123456789abcdef/posenc.py", NULL, "no-store", 404},
         {"GET", "/v1/encodings", NULL, "public, max-age=300", 200},
         {"GET", "/v1/encodings/rope", NULL, "public, max-age=300", 200},
         {"GET", "/v1/encodings/nothing", NULL, "no-store", 404},

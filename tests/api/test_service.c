@@ -5,10 +5,19 @@
 Test(service, unknown_parameters_are_refused)
 {
     static const char *const paths[] = {
-        "/",           "/help",         "/openapi.json",
-        "/v1",         "/v1/encodings", "/v1/encodings/rope",
-        "/v1/version", "/v1/limits",    "/livez",
-        "/healthz",    "/readyz",       "/metrics",
+        "/",
+        "/help",
+        "/openapi.json",
+        "/v1",
+        "/v1/encodings",
+        "/v1/encodings/rope",
+        "/v1/version",
+        "/v1/limits",
+        "/livez",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/assets/posenc.py",
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct request request;

@@ -19,7 +19,7 @@ agree() { # NAME-A FILE-A NAME-B FILE-B: two sorted lists without a difference, 
 }
 
 # As patterns: {name} stands for one segment, and a computed answer may have a suffix.
-sed -nE 's/^ *\{ *(GET|POST)[^"]*"([^"]+)".*/\2/p' server/api/routes.c | sed -E 's,\{[^}]*\},[^/]+,; s,\.,\\.,g' >"$work/routes"
+sed -nE 's/^ *\{ *(GET|POST)[^"]*"([^"]+)".*/\2/p' server/api/routes.c | sed -E 's,\{[^}]*\},[^/]+,g; s,\.,\\.,g' >"$work/routes"
 [ -s "$work/routes" ] || { echo "tables: no routes found in server/api/routes.c"; status=1; }
 for page in README.md server/README.md .github/*.md; do
     { grep -oE '(/v1|\$U)(/[a-z0-9]+(\.[a-z]+)?)*' "$page" || :; } | sed -E 's/^\$U//; s/\.(txt|csv|json)$//; s,^/openapi$,/openapi.json,' |

@@ -35,6 +35,8 @@ TestSuite(contract, .init = start, .fini = stop, .timeout = 120);
 static const struct subject {
     const char *path, *target, *query, *too_much, *body, *unfit;
 } subjects[] = {
+    {"/assets/{file}", "/assets/posenc.py", "", "", NULL, NULL},
+    {"/assets/{digest}/{file}", "/assets/0/posenc.py", "", "", NULL, NULL},
     {"/v1/encodings/{kind}", "/v1/encodings/rope", "", "", NULL, NULL},
     {"/problems/{slug}", "/problems/deadline", "", "", NULL, NULL},
     {"/v1/spec", "/v1/spec", "kind=rope&", "", NULL, NULL},
@@ -72,6 +74,17 @@ static void expect(const char *method, const char *target, const char *field, co
     e2e_answer_free(&answer);
 }
 
+/* The path of the asset of a media type, under its digest if `path` has one. */
+static void asset_target(const char *path, const char *media, char *target, size_t size)
+{
+    snprintf(target, size, "/assets/posenc.%s", strstr(media, "python") ? "py" : "js");
+    if (!strstr(path, "{digest}"))
+        return;
+    struct e2e_answer answer = e2e_request(&service, "GET", target, NULL, NULL, 0);
+    cr_expect(e2e_field(&answer, "Content-Location", target, size), "%s has no digest", target);
+    e2e_answer_free(&answer);
+}
+
 /* Asks for each representation by Accept. */
 static void expect_good(const char *method, const struct subject *of, const json_t *content)
 {
@@ -82,6 +95,8 @@ static void expect_good(const char *method, const struct subject *of, const json
     json_object_foreach((json_t *)content, media, unused)
     {
         snprintf(accept, sizeof accept, "Accept: %s", media);
+        if (strncmp(of->path, "/assets/", 8) == 0)
+            asset_target(of->path, media, target, sizeof target);
         expect(method, target, accept, body, body ? strlen(body) : 0, 200, media);
     }
 }
@@ -92,14 +107,16 @@ static void expect_problem(const char *method, const struct subject *of, int sta
     static char large[BODY_BYTES];
     bool post = strcmp(method, "POST") == 0;
     const char *body = post ? of->body : NULL, *field = NULL, *add = "", *path = of->target;
-    char target[200];
+    char target[200], nowhere[100];
     memset(large, ' ', sizeof large);
     switch (status) {
     case 400:
         add = "nonesuch=1";
         break;
     case 404:
-        path = "/v1/encodings/nonesuch";
+        snprintf(nowhere, sizeof nowhere, "%.*s/nonesuch",
+                 (int)(strrchr(of->target, '/') - of->target), of->target);
+        path = nowhere;
         break;
     case 406:
         field = "Accept: image/png";

@@ -15,6 +15,7 @@ static const struct route routes[] = {
     {METHOD_GET, "/v1/kinds/all", false, NULL, NULL, NULL, NULL},
     {METHOD_GET, "/v1/kinds/{kind}", true, NULL, NULL, NULL, NULL},
     {METHOD_POST, "/v1/kinds", false, NULL, NULL, NULL, NULL},
+    {METHOD_GET, "/files/{version}/{file}", false, NULL, NULL, NULL, NULL},
 };
 
 static const struct {
@@ -49,6 +50,12 @@ static const struct {
     {METHOD_GET, "/v1/kinds/a/b", "OPTIONS", -1, NULL, NULL},
     {METHOD_GET, "/v1/kinds", "GET, HEAD, POST, OPTIONS", 4, NULL, NULL},
     {METHOD_POST, "/v1/kinds", "GET, HEAD, POST, OPTIONS", 7, NULL, NULL},
+    {METHOD_GET, "/files/1/a.js", "GET, HEAD, OPTIONS", 8, NULL, "a.js"},
+    {METHOD_GET, "/files/1/a.json", "GET, HEAD, OPTIONS", 8, NULL, "a.json"},
+    {METHOD_GET, "/files/1/", "OPTIONS", -1, NULL, NULL},
+    {METHOD_GET, "/files//a.js", "OPTIONS", -1, NULL, NULL},
+    {METHOD_GET, "/files/1", "OPTIONS", -1, NULL, NULL},
+    {METHOD_GET, "/files/1/2/a.js", "OPTIONS", -1, NULL, NULL},
     {METHOD_GET, "", "OPTIONS", -1, NULL, NULL},
     {METHOD_GET, "//", "OPTIONS", -1, NULL, NULL},
 };

@@ -20,7 +20,7 @@ static const char *cache_text(const struct request *request, const struct endpoi
                    ? "max-age=" TEXT(CACHE_ERROR_S)
                    : "no-store";
     const struct job *job = endpoint->prepare ? request->state : NULL;
-    if (job && job->delivery.pinned)
+    if (endpoint->cache == CACHE_PINNED || (job && job->delivery.pinned))
         return "public, max-age=" TEXT(CACHE_PINNED_S) ", immutable";
     return endpoint->cache == CACHE_COMPUTED
                ? "public, max-age=" TEXT(CACHE_COMPUTED_S) ", stale-while-revalidate=" TEXT(

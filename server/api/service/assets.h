@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* assets.h: files that are part of the program (server/web/assets.S), as NUL-terminated text. */
+/*
+ * assets.h: files that are part of the program (server/web/assets.S), as NUL-terminated text, and
+ * those of them that stand under /assets (assets.c).
+ */
 #ifndef API_ASSETS_H
 #define API_ASSETS_H
 
+struct app;
+
 extern const char asset_index_html[];
 extern const char asset_openapi_json[];
+extern const char asset_posenc_py[];
+extern const char asset_posenc_js[];
+
+/* Makes the digests that are part of the lasting paths; once, at start. */
+void assets_digest(struct app *app);
 
 #endif

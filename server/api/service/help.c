@@ -49,7 +49,9 @@ static const char outro[] =
     "  curl $U/v1/encodings            parameters of every kind, as JSON Schema\n"
     "  curl $U/v1/limits               how much may be asked for\n"
     "  curl $U/problems                what each error means, and the right way\n"
-    "  curl $U/openapi.json            all of this for machines\n";
+    "  curl $U/openapi.json            all of this for machines\n"
+    "  curl -O $U/assets/posenc.py     a client for Python\n"
+    "  curl -O $U/assets/posenc.js     a client for pages and Node\n";
 
 void help_write_short(struct buf *out)
 {

@@ -86,10 +86,12 @@ static void add_content(struct tree *answer, const struct endpoint *endpoint)
         add_ref(tree_object(content, "application/json"), "schema", "schemas", endpoint->schema);
     if (endpoint->formats & 1U << FORMAT_CSV)
         add_text(content, "text/csv");
-    if ((endpoint->formats & 1U << FORMAT_TXT) || !endpoint->formats)
+    if ((endpoint->formats & 1U << FORMAT_TXT) || (!endpoint->formats && !endpoint->media_types))
         add_text(content, "text/plain");
     if (endpoint->page)
         add_text(content, "text/html");
+    for (const char *const *type = endpoint->media_types; type && *type; type++)
+        add_text(content, *type);
 }
 
 static void add_good(struct tree *answers, const struct endpoint *endpoint, unsigned traits)

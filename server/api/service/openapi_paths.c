@@ -74,19 +74,17 @@ static void add_operation(struct tree *item, const struct route *route, const ch
     openapi_answers(operation, route, strcmp(method, "post") == 0 ? METHOD_POST : METHOD_GET);
 }
 
-/* The parameter in the path's last segment, "{kind}". */
-static void add_path_parameter(struct tree *parameters, const char *path)
+/* The parameters in the path, such as "{kind}". */
+static void add_path_parameters(struct tree *parameters, const char *path)
 {
-    const char *brace = strchr(path, '{');
-    if (!brace || !parameters)
-        return;
-
-    struct tree *parameter = tree_object(parameters, NULL);
-    const char *name = arena_strndup(parameters->arena, brace + 1, strcspn(brace + 1, "}"));
-    tree_string(parameter, "name", name ? name : "");
-    tree_string(parameter, "in", "path");
-    tree_bool(parameter, "required", true);
-    tree_string(tree_object(parameter, "schema"), "type", "string");
+    for (const char *at = path; parameters && (at = strchr(at, '{')); at++) {
+        struct tree *parameter = tree_object(parameters, NULL);
+        const char *name = arena_strndup(parameters->arena, at + 1, strcspn(at + 1, "}"));
+        tree_string(parameter, "name", name ? name : "");
+        tree_string(parameter, "in", "path");
+        tree_bool(parameter, "required", true);
+        tree_string(tree_object(parameter, "schema"), "type", "string");
+    }
 }
 
 static void add_route(struct tree *item, const struct route *route)
@@ -105,7 +103,7 @@ void openapi_paths(struct tree *object)
         if (!item) {
             item = tree_object(object, route->path);
             struct tree *parameters = tree_array(item, "parameters");
-            add_path_parameter(parameters, route->path);
+            add_path_parameters(parameters, route->path);
             openapi_parameters(parameters, route->endpoint);
         }
         add_route(item, route);
