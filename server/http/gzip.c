@@ -43,7 +43,6 @@ struct inflation {
     struct buf *out;
     bool aside;       /* count what comes out, keep nothing */
     size_t aside_len; /* bytes that were not kept */
-    size_t members;   /* read to their ends */
     unsigned char nowhere[16 << 10];
     struct gzip_fault *fault;
 };
@@ -69,8 +68,6 @@ static const char *reason(const struct inflation *in)
         {"incorrect length check", "the length at its end is not that of its contents"},
     };
     const char *message = in->stream.msg ? in->stream.msg : "";
-    if (in->members > 0 && strcmp(message, rows[0].message) == 0)
-        return "what follows its end is not gzip";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].message, message) == 0)
             return rows[i].says;
@@ -112,19 +109,27 @@ static enum gzip_result inflate_some(struct inflation *in, int *status)
     return in->aside_len > left ? GZIP_TOO_LARGE : GZIP_OK;
 }
 
+/* Whether another member may begin at the next byte, which is there. */
+static bool begins_member(const z_stream *stream)
+{
+    return stream->next_in[0] == 0x1f && (stream->avail_in == 1 || stream->next_in[1] == 0x8b);
+}
+
 static enum gzip_result inflate_members(struct inflation *in)
 {
+    feed(&in->stream, &in->input);
     for (;;) {
         int status;
-        feed(&in->stream, &in->input);
         enum gzip_result result = inflate_some(in, &status);
         if (result != GZIP_OK)
             return result;
-        bool at_end = in->stream.avail_in == 0 && in->input.left == 0;
+        feed(&in->stream, &in->input);
+        bool at_end = in->stream.avail_in == 0;
         if (status == Z_STREAM_END && at_end)
             return GZIP_OK;
         if (status == Z_STREAM_END) {
-            in->members++;
+            if (!begins_member(&in->stream))
+                return malformed(in, "what follows its end is not gzip");
             inflateReset(&in->stream);
         } else if (status == Z_MEM_ERROR) {
             return GZIP_NO_MEMORY;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * base64.c: four characters at a time through tables. The tables hold each character's six bits
- * already in their place, so that four look-ups and three additions make three bytes; a character
- * outside the alphabet shows as a bit that no sum of others can set.
+ * base64.c: four characters at a time through a table of their six bits, in which the eighth bit
+ * marks what is outside the alphabet, so that a group is checked at once. What is wrong is only
+ * looked for once a group is.
  */
 #include "base64.h"
 
