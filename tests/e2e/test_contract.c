@@ -2,9 +2,11 @@
 /*
  * test_contract.c: every operation of the served OpenAPI document is asked for each answer that the
  * document promises of it: every media type of a 200, every problem that it lists. What the answers
- * hold is compared with their schemas by contract.py, from the record that harness.c keeps.
+ * hold is compared with their schemas by contract.py, from the record that harness.c keeps. And
+ * what holds of every path: HEAD, OPTIONS, other methods, other spellings, other origins.
  */
 #include <criterion/criterion.h>
+#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,10 +159,18 @@ static void ask_operation(const char *method, const char *path, const json_t *an
     }
 }
 
-Test(contract, every_answer_that_is_promised_comes)
+static json_t *fetch_document(void)
 {
     struct e2e_answer answer = e2e_request(&service, "GET", "/openapi.json", NULL, NULL, 0);
-    json_t *document = json_loadb(answer.body, answer.body_len, 0, NULL), *item;
+    json_t *document = json_loadb(answer.body, answer.body_len, 0, NULL);
+    cr_assert(document);
+    e2e_answer_free(&answer);
+    return document;
+}
+
+Test(contract, every_answer_that_is_promised_comes)
+{
+    json_t *document = fetch_document(), *item;
     const char *path;
     size_t operations = 0;
     json_object_foreach(json_object_get(document, "paths"), path, item)
@@ -174,5 +184,135 @@ Test(contract, every_answer_that_is_promised_comes)
     }
     cr_expect_geq(operations, 18);
     json_decref(document);
+}
+
+/* ---- Methods and paths --------------------------------------------------------------------- */
+
+static struct e2e_answer ask(const char *method, const char *target)
+{
+    return e2e_request(&service, method, target, NULL, NULL, 0);
+}
+
+static void expect_field(const struct e2e_answer *answer, const char *target, const char *name,
+                         const char *expected)
+{
+    char value[300] = "(none)";
+    e2e_field(answer, name, value, sizeof value);
+    cr_expect_str_eq(value, expected, "%s: %s is %s, not %s", target, name, value, expected);
+}
+
+/* What pages of other origins need, whatever the answer is. */
+static void expect_open(const struct e2e_answer *answer, const char *target)
+{
+    static const char *const fields[][2] = {
+        {"Access-Control-Allow-Origin", "*"},
+        {"Access-Control-Expose-Headers",
+         "ETag, Repr-Digest, Link, Posenc-Semantics, Posenc-Spec-Id, Retry-After, Request-Id, "
+         "Server-Timing, Tensor"},
+        {"Timing-Allow-Origin", "*"},
+        {"Cross-Origin-Resource-Policy", "cross-origin"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Access-Control-Allow-Credentials", "(none)"},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        expect_field(answer, target, fields[i][0], fields[i][1]);
+}
+
+/* A HEAD has the head of the GET and no body. */
+static void try_head(const char *target)
+{
+    static const char *const same[] = {"Content-Type", "Cache-Control", "Link", "ETag", "Vary"};
+    struct e2e_answer get = ask("GET", target), head = ask("HEAD", target);
+    cr_expect(head.status == 200 && get.status == 200 && head.body_len == 0, "HEAD %s: %d", target,
+              head.status);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char value[1000] = "(none)";
+        e2e_field(&get, same[i], value, sizeof value);
+        expect_field(&head, target, same[i], value);
+    }
+    expect_open(&get, target);
+    expect_open(&head, target);
+    e2e_answer_free(&get);
+    e2e_answer_free(&head);
+}
+
+static void try_options(const char *target, const char *allow)
+{
+    struct e2e_answer answer = ask("OPTIONS", target);
+    cr_expect(answer.status == 204 && answer.body_len == 0, "OPTIONS %s: %d", target,
+              answer.status);
+    expect_field(&answer, target, "Allow", allow);
+    expect_field(&answer, target, "Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS");
+    expect_field(&answer, target, "Access-Control-Max-Age", "86400");
+    char allowed[600] = "";
+    e2e_field(&answer, "Access-Control-Allow-Headers", allowed, sizeof allowed);
+    cr_expect(strstr(allowed, "Content-Type"), "%s: %s", target, allowed);
+    expect_open(&answer, target);
     e2e_answer_free(&answer);
+}
+
+static void try_other_method(const char *target, const char *allow)
+{
+    static const char *const methods[] = {"PUT", "PATCH", "DELETE"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        struct e2e_answer answer = ask(methods[i], target);
+        cr_expect_eq(answer.status, 405, "%s %s: %d", methods[i], target, answer.status);
+        expect_field(&answer, target, "Allow", allow);
+        expect_open(&answer, target);
+        e2e_answer_free(&answer);
+    }
+}
+
+/* /v1/ leads to /v1, with the query kept; /V1 leads nowhere. */
+static void try_other_spellings(const char *path)
+{
+    char target[120], location[120];
+    snprintf(target, sizeof target, "%s/?a=b", path);
+    snprintf(location, sizeof location, "%s?a=b", path);
+    struct e2e_answer answer = ask("GET", target);
+    cr_expect_eq(answer.status, 308, "%s: %d", target, answer.status);
+    expect_field(&answer, target, "Location", location);
+    expect_open(&answer, target);
+    e2e_answer_free(&answer);
+
+    snprintf(target, sizeof target, "%s", path);
+    for (char *c = target; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    answer = ask("GET", target);
+    cr_expect_eq(answer.status, 404, "%s: %d", target, answer.status);
+    e2e_answer_free(&answer);
+}
+
+Test(contract, every_path_has_head_options_and_one_spelling)
+{
+    json_t *document = fetch_document(), *item;
+    const char *path;
+    json_object_foreach(json_object_get(document, "paths"), path, item)
+    {
+        const struct subject of = subject_of(path);
+        bool get = json_object_get(item, "get"), post = json_object_get(item, "post");
+        char target[200], allow[40];
+        snprintf(target, sizeof target, "%s?%s", of.target, of.query);
+        snprintf(allow, sizeof allow, "%s%sOPTIONS", get ? "GET, HEAD, " : "",
+                 post ? "POST, " : "");
+        if (get)
+            try_head(target);
+        try_options(of.target, allow);
+        try_other_method(of.target, allow);
+        if (strcmp(path, "/") != 0)
+            try_other_spellings(of.target);
+    }
+    json_decref(document);
+}
+
+Test(contract, paths_that_are_not_there)
+{
+    static const char *const methods[] = {"GET", "HEAD", "POST", "OPTIONS", "DELETE"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        struct e2e_answer answer = ask(methods[i], "/v1/nonesuch");
+        cr_expect_eq(answer.status, 404, "%s: %d", methods[i], answer.status);
+        expect_open(&answer, methods[i]);
+        e2e_answer_free(&answer);
+    }
 }
