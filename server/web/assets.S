@@ -13,6 +13,7 @@ asset_\name:
         .section .rodata
         asset   index_html, server/web/index.html
         asset   openapi_json, proto/openapi.in.json
+        asset   examples_json, proto/examples.json
         asset   posenc_py, server/web/posenc.py
         asset   posenc_js, server/web/posenc.js
 

@@ -68,9 +68,11 @@ def shorten(node, wrong):
         return [shorten(item, wrong) for item in node[:LIST_MAX]]
     if not isinstance(node, dict):
         return node
-    if {"dtype", "shape", "data"} == set(node) and isinstance(node["shape"], list):
-        if not is_nested(node["data"], node["shape"]):
-            wrong.append(f"the data of a tensor do not have its shape, {node['shape']}")
+    for name, tensor in node.get("tensors", {}).items():
+        if not isinstance(tensor, dict) or "data" not in tensor:
+            continue
+        if not is_nested(tensor["data"], tensor["shape"]):
+            wrong.append(f"the data of {name} do not have its shape, {tensor['shape']}")
     return {key: shorten(value, wrong) for key, value in node.items()}
 
 
@@ -146,6 +148,16 @@ class Contract:
             wrong.append(f"/{'/'.join(map(str, leaf.absolute_path))}: {leaf.message[:300]}")
         return wrong
 
+    def head_problems(self, fields, head):
+        for name, field in fields.items():
+            field = resolve(self.document, field)
+            pattern = resolve(self.document, field["schema"]).get("pattern", "")
+            value = head.get(name.lower())
+            if value is None and field.get("required"):
+                yield f"without {name}"
+            elif value is not None and not re.search(pattern, value):
+                yield f"{name} is {value}"
+
     def check(self, entry):
         head = {name.lower(): value for name, value in entry["head"].items()}
         media = head.get("content-type", "").split(";")[0]
@@ -162,11 +174,7 @@ class Contract:
         content = response.get("content", {})
         if content and media not in content:
             return [f"{media or 'no media type'} is not among {', '.join(content)}"]
-        wrong = [
-            f"without {name}"
-            for name, header in response.get("headers", {}).items()
-            if resolve(self.document, header).get("required") and name.lower() not in head
-        ]
+        wrong = list(self.head_problems(response.get("headers", {}), head))
         if operation:
             self.seen.add((operation, entry["status"], media))
         if media in JSON_TYPES and entry["method"] != "HEAD" and entry["body"]:

@@ -87,20 +87,33 @@ static void asset_target(const char *path, const char *media, char *target, size
     e2e_answer_free(&answer);
 }
 
+static void good_target(const struct subject *of, const char *media, char *target, size_t size)
+{
+    if (strncmp(of->path, "/assets/", 8) == 0)
+        asset_target(of->path, media, target, size);
+    else
+        snprintf(target, size, "%s?%s", of->target, of->query);
+}
+
 /* Asks for each representation by Accept. */
 static void expect_good(const char *method, const struct subject *of, const json_t *content)
 {
     const char *body = strcmp(method, "POST") == 0 ? of->body : NULL, *media;
     char target[200], accept[120];
     json_t *unused;
-    snprintf(target, sizeof target, "%s?%s", of->target, of->query);
     json_object_foreach((json_t *)content, media, unused)
     {
         snprintf(accept, sizeof accept, "Accept: %s", media);
-        if (strncmp(of->path, "/assets/", 8) == 0)
-            asset_target(of->path, media, target, sizeof target);
+        good_target(of, media, target, sizeof target);
         expect(method, target, accept, body, body ? strlen(body) : 0, 200, media);
     }
+}
+
+static void expect_unmodified(const struct subject *of)
+{
+    char target[200];
+    snprintf(target, sizeof target, "%s?%s", of->target, of->query);
+    expect("GET", target, "If-None-Match: *", NULL, 0, 304, "");
 }
 
 /* Asks in a way that must be answered with this status. */
@@ -122,6 +135,12 @@ static void expect_problem(const char *method, const struct subject *of, int sta
         break;
     case 406:
         field = "Accept: image/png";
+        break;
+    case 409:
+        add = "semantics=9";
+        break;
+    case 412:
+        field = "If-Match: \"1-0123456789abcdef\"";
         break;
     case 413:
         body = large;
@@ -154,6 +173,8 @@ static void ask_operation(const char *method, const char *path, const json_t *an
     {
         if (strcmp(status, "200") == 0)
             expect_good(method, &of, json_object_get(answer, "content"));
+        else if (strcmp(status, "304") == 0)
+            expect_unmodified(&of);
         else if (strcmp(status, "default") != 0)
             expect_problem(method, &of, (int)strtol(status, NULL, 10));
     }
@@ -196,7 +217,7 @@ static struct e2e_answer ask(const char *method, const char *target)
 static void expect_field(const struct e2e_answer *answer, const char *target, const char *name,
                          const char *expected)
 {
-    char value[300] = "(none)";
+    char value[1000] = "(none)";
     e2e_field(answer, name, value, sizeof value);
     cr_expect_str_eq(value, expected, "%s: %s is %s, not %s", target, name, value, expected);
 }
@@ -293,7 +314,7 @@ Test(contract, every_path_has_head_options_and_one_spelling)
         const struct subject of = subject_of(path);
         bool get = json_object_get(item, "get"), post = json_object_get(item, "post");
         char target[200], allow[40];
-        snprintf(target, sizeof target, "%s?%s", of.target, of.query);
+        good_target(&of, "text/x-python", target, sizeof target);
         snprintf(allow, sizeof allow, "%s%sOPTIONS", get ? "GET, HEAD, " : "",
                  post ? "POST, " : "");
         if (get)

@@ -55,6 +55,11 @@ static void add_kind_names(struct tree *holder)
         tree_string(names, NULL, pe_kind_at(i)->name);
 }
 
+static void add_examples(struct tree *holder)
+{
+    tree_raw(holder, NULL, asset_examples_json);
+}
+
 static void add_problem_types(struct tree *holder)
 {
     struct tree *types = tree_array(holder, NULL);
@@ -78,6 +83,7 @@ static const struct filling {
     {"kind_names", add_kind_names, NULL},
     {"answered_kinds", add_answered_kinds, NULL},
     {"params", NULL, openapi_echo},
+    {"examples", add_examples, NULL},
     {"problem_types", add_problem_types, NULL},
     {"shared_problems", openapi_shared_problems, NULL},
 };

@@ -4,10 +4,11 @@
  * and the problems it may have. What any request may be told (the problems of HTTP itself, of a
  * server at its limit) stands once, as the default of every operation.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "openapi.h"
+
+#define PROBLEM_JSON "application/problem+json"
 
 /* What an operation is, for the tables below. */
 enum trait {
@@ -34,6 +35,9 @@ static const struct {
     {ERR_malformed_tensor, POSTED},
     {ERR_not_found, NAMED},
     {ERR_not_acceptable, FORMATTED},
+    {ERR_pin_mismatch, COMPUTED},
+    {ERR_semantics_mismatch, COMPUTED},
+    {ERR_precondition_failed, COMPUTED},
     {ERR_body_too_large, POSTED},
     {ERR_unsupported_media_type, POSTED},
     {ERR_shape_mismatch, POSTED},
@@ -45,13 +49,15 @@ static const struct {
     const char *name;
     unsigned traits;
 } fields[] = {
-    {"Cache-Control", ANY},         {"Link", GOT},
+    {"Cache-Control", ANY},         {"ETag", COMPUTED},
+    {"Repr-Digest", COMPUTED},      {"Link", GOT},
     {"Posenc-Semantics", COMPUTED}, {"Posenc-Spec-Id", COMPUTED},
     {"Server-Timing", COMPUTED},
 };
 
-static unsigned traits_of(const struct route *route, enum method method)
+static unsigned traits_of(const struct operation *operation)
 {
+    const struct route *route = operation->route;
     const struct endpoint *endpoint = route->endpoint;
     unsigned traits = ANY;
 
@@ -60,7 +66,7 @@ static unsigned traits_of(const struct route *route, enum method method)
     traits |= endpoint->keys_n > 0 || endpoint->prepare ? KEYED : 0;
     traits |= endpoint->prepare ? COMPUTED : 0;
     traits |= endpoint->describes[0] ? SIZED : 0;
-    return traits | (method == METHOD_POST ? POSTED : GOT);
+    return traits | (operation->method == METHOD_POST ? POSTED : GOT);
 }
 
 static void add_ref(struct tree *parent, const char *key, const char *section, const char *name)
@@ -73,40 +79,60 @@ static void add_ref(struct tree *parent, const char *key, const char *section, c
 
 /* ---- Good answers -------------------------------------------------------------------------- */
 
-static void add_text(struct tree *content, const char *media_type)
+static void add_text(struct tree *content, const struct operation *operation,
+                     const char *media_type)
 {
-    tree_string(tree_object(tree_object(content, media_type), "schema"), "type", "string");
+    struct tree *media = tree_object(content, media_type);
+
+    tree_string(tree_object(media, "schema"), "type", "string");
+    openapi_examples(media, operation, 200, media_type);
 }
 
-static void add_content(struct tree *answer, const struct endpoint *endpoint)
+static void add_content(struct tree *answer, const struct operation *operation)
 {
+    const struct endpoint *endpoint = operation->route->endpoint;
     struct tree *content = tree_object(answer, "content");
 
-    if (endpoint->formats & 1U << FORMAT_JSON)
-        add_ref(tree_object(content, "application/json"), "schema", "schemas", endpoint->schema);
+    if (endpoint->formats & 1U << FORMAT_JSON) {
+        struct tree *media = tree_object(content, "application/json");
+        add_ref(media, "schema", "schemas", endpoint->schema);
+        openapi_examples(media, operation, 200, "application/json");
+    }
     if (endpoint->formats & 1U << FORMAT_CSV)
-        add_text(content, "text/csv");
+        add_text(content, operation, "text/csv");
     if ((endpoint->formats & 1U << FORMAT_TXT) || (!endpoint->formats && !endpoint->media_types))
-        add_text(content, "text/plain");
+        add_text(content, operation, "text/plain");
     if (endpoint->page)
-        add_text(content, "text/html");
+        add_text(content, operation, "text/html");
     for (const char *const *type = endpoint->media_types; type && *type; type++)
-        add_text(content, *type);
+        add_text(content, operation, *type);
 }
 
-static void add_good(struct tree *answers, const struct endpoint *endpoint, unsigned traits)
+static void add_fields(struct tree *answer, unsigned traits)
 {
+    struct tree *heads = tree_object(answer, "headers");
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (fields[i].traits & traits)
+            add_ref(heads, fields[i].name, "headers", fields[i].name);
+}
+
+static void add_good(struct tree *answers, const struct operation *operation, unsigned traits)
+{
+    const struct endpoint *endpoint = operation->route->endpoint;
     struct tree *good = tree_object(answers, "200");
     const char *description = "The answer.";
 
     if (endpoint->describes[0] && good)
         description = arena_printf(good->arena, "The main tensor is %s.", endpoint->describes);
     tree_string(good, "description", description);
-    struct tree *heads = tree_object(good, "headers");
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        if (fields[i].traits & traits)
-            add_ref(heads, fields[i].name, "headers", fields[i].name);
-    add_content(good, endpoint);
+    add_fields(good, traits);
+    add_content(good, operation);
+    if (!(traits & COMPUTED) || !(traits & GOT))
+        return;
+    struct tree *same = tree_object(answers, "304");
+    tree_string(same, "description", "The client has this answer: If-None-Match names its ETag.");
+    add_fields(same, traits);
 }
 
 /* ---- Problems ------------------------------------------------------------------------------ */
@@ -120,12 +146,13 @@ static bool is_cause(enum err_code code, unsigned traits)
 }
 
 /* The problems of one status that operations of these traits have, with their titles. */
-static void add_types(struct tree *answer, int status, unsigned traits)
+static void add_types(struct tree *answer, const struct operation *operation, int status)
 {
     const char *description = "";
+    unsigned traits = traits_of(operation);
     struct tree *content = tree_object(answer, "content");
-    struct tree *schema = tree_object(tree_object(content, "application/problem+json"), "schema");
-    struct tree *all = tree_array(schema, "allOf");
+    struct tree *media = tree_object(content, PROBLEM_JSON);
+    struct tree *all = tree_array(tree_object(media, "schema"), "allOf");
 
     add_ref(all, NULL, "schemas", "Problem");
     struct tree *narrowed = tree_object(tree_object(all, NULL), "properties");
@@ -139,44 +166,46 @@ static void add_types(struct tree *answer, int status, unsigned traits)
     }
     tree_integer(tree_object(narrowed, "status"), "const", status);
     tree_string(answer, "description", description);
-    add_text(content, "text/plain");
+    openapi_examples(media, operation, status, PROBLEM_JSON);
+    tree_string(tree_object(tree_object(content, "text/plain"), "schema"), "type", "string");
 }
 
-static void add_problem(struct tree *answers, int status, unsigned traits)
+static void add_problem(struct tree *answers, const struct operation *operation, int status)
 {
-    char key[12];
-
-    snprintf(key, sizeof key, "%d", status);
-    struct tree *answer =
-        tree_object(answers, answers ? arena_strndup(answers->arena, key, strlen(key)) : NULL);
+    const char *key = answers ? arena_printf(answers->arena, "%d", status) : NULL;
+    if (!key) {
+        tree_string(answers, "", NULL); /* no memory */
+        return;
+    }
+    struct tree *answer = tree_object(answers, key);
     struct tree *heads = tree_object(answer, "headers");
     add_ref(heads, "Cache-Control", "headers", "Cache-Control");
     add_ref(heads, "Request-Id", "headers", "Request-Id");
-    add_types(answer, status, traits);
+    add_types(answer, operation, status);
 }
 
 /* Problem types are listed by status, so that those of one status follow each other. */
-static void add_problems(struct tree *answers, unsigned traits)
+static void add_problems(struct tree *answers, const struct operation *operation)
 {
+    unsigned traits = traits_of(operation);
     int last = 0;
 
     for (enum err_code code = 0; code < ERR_CODES_N; code++) {
         int status = err_status(code);
         if (status == last || !is_cause(code, traits))
             continue;
-        add_problem(answers, status, traits);
+        add_problem(answers, operation, status);
         last = status;
     }
     add_ref(answers, "default", "responses", "Problem");
 }
 
-void openapi_answers(struct tree *operation, const struct route *route, enum method method)
+void openapi_answers(struct tree *object, const struct operation *operation)
 {
-    unsigned traits = traits_of(route, method);
-    struct tree *answers = tree_object(operation, "responses");
+    struct tree *answers = tree_object(object, "responses");
 
-    add_good(answers, route->endpoint, traits);
-    add_problems(answers, traits);
+    add_good(answers, operation, traits_of(operation));
+    add_problems(answers, operation);
 }
 
 void openapi_shared_problems(struct tree *holder)

@@ -18,9 +18,10 @@ static void add_schema_ref(struct tree *parent, const char *key, const char *ref
 
 /* ---- Bodies -------------------------------------------------------------------------------- */
 
-static void add_body(struct tree *operation, const struct endpoint *endpoint)
+static void add_body(struct tree *object, const struct operation *operation)
 {
-    struct tree *body = tree_object(operation, "requestBody");
+    const struct endpoint *endpoint = operation->route->endpoint;
+    struct tree *body = tree_object(object, "requestBody");
     tree_bool(body, "required", true);
     struct tree *json = tree_object(tree_object(body, "content"), "application/json");
     struct tree *schema = tree_object(json, "schema");
@@ -38,6 +39,7 @@ static void add_body(struct tree *operation, const struct endpoint *endpoint)
     for (size_t i = 0; i < COMMON_N; i++)
         schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_BODY);
     tree_bool(schema, "additionalProperties", false);
+    openapi_examples(json, operation, 0, "application/json");
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */
@@ -58,20 +60,19 @@ static const char *operation_id(struct arena *arena, const char *method, const c
     return id;
 }
 
-static void add_operation(struct tree *item, const struct route *route, const char *method)
+static void add_operation(struct tree *item, const struct operation *operation)
 {
-    const struct endpoint *endpoint = route->endpoint;
-    struct tree *operation = tree_object(item, method);
-    const char *id = item ? operation_id(item->arena, method, route->path) : NULL;
+    const struct endpoint *endpoint = operation->route->endpoint;
+    const char *method = operation->method == METHOD_POST ? "post" : "get";
+    struct tree *object = tree_object(item, method);
+    const char *id = item ? operation_id(item->arena, method, operation->route->path) : NULL;
 
-    if (!id)
-        return;
-    tree_string(operation, "operationId", id);
-    tree_string(operation, "summary", endpoint->summary);
-    tree_string(tree_array(operation, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
-    if (strcmp(method, "post") == 0)
-        add_body(operation, endpoint);
-    openapi_answers(operation, route, strcmp(method, "post") == 0 ? METHOD_POST : METHOD_GET);
+    tree_string(object, "operationId", id);
+    tree_string(object, "summary", endpoint->summary);
+    tree_string(tree_array(object, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
+    if (operation->method == METHOD_POST)
+        add_body(object, operation);
+    openapi_answers(object, operation);
 }
 
 /* The parameters in the path, such as "{kind}". */
@@ -87,16 +88,20 @@ static void add_path_parameters(struct tree *parameters, const char *path)
     }
 }
 
-static void add_route(struct tree *item, const struct route *route)
+static void add_route(struct tree *item, const struct route *route, const json_t *examples)
 {
     if (route->methods & METHOD_GET)
-        add_operation(item, route, "get");
+        add_operation(item, &(struct operation){route, METHOD_GET, examples});
     if (route->methods & METHOD_POST)
-        add_operation(item, route, "post");
+        add_operation(item, &(struct operation){route, METHOD_POST, examples});
 }
 
 void openapi_paths(struct tree *object)
 {
+    json_t *examples = openapi_examples_load();
+
+    if (!examples && object)
+        *object->failed = true;
     for (size_t i = 0; i < api_routes_n; i++) {
         const struct route *route = &api_routes[i];
         struct tree *item = tree_member(object, route->path);
@@ -106,6 +111,7 @@ void openapi_paths(struct tree *object)
             add_path_parameters(parameters, route->path);
             openapi_parameters(parameters, route->endpoint);
         }
-        add_route(item, route);
+        add_route(item, route, examples);
     }
+    json_decref(examples);
 }
