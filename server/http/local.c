@@ -52,18 +52,9 @@ bool local_begin(struct request *request, const struct http_hooks *hooks,
     return true;
 }
 
-void local_run(struct request *request, const struct http_hooks *hooks)
-{
-    enum step step = request_quick(request);
-
-    if (step == STEP_WORK)
-        step = request_settle(request, request->route->work(request));
-    request_conclude(request, hooks, step);
-}
-
 /* Block by block. As over a connection, each of them has all the time that the request has. */
-static bool drain_stream(struct request *request,
-                         bool (*take)(void *context, const char *data, size_t len), void *context)
+static bool make_blocks(struct request *request,
+                        bool (*take)(void *context, const char *data, size_t len), void *context)
 {
     const struct stream *stream = request->response.stream;
     uint64_t time_ns = request->deadline_ns - request->start_ns;
@@ -82,6 +73,36 @@ static bool drain_stream(struct request *request,
     return ok;
 }
 
+static bool append(void *context, const char *data, size_t len)
+{
+    buf_append(context, data, len);
+    return true;
+}
+
+/* What several workers would do together. */
+static enum step spread(struct request *request)
+{
+    if (!make_blocks(request, append, &request->response.body)) {
+        err_add(&request->err, ERR_deadline, NULL, NULL, "a part of the answer was not made");
+        return STEP_FAILED;
+    }
+    request->response.stream = NULL;
+    return request->route->work(request);
+}
+
+void local_run(struct request *request, const struct http_hooks *hooks)
+{
+    enum step step = request_quick(request);
+
+    if (step == STEP_WORK) {
+        step = request->route->work(request);
+        while (step == STEP_SPREAD)
+            step = spread(request);
+        step = request_settle(request, step);
+    }
+    request_conclude(request, hooks, step);
+}
+
 bool local_drain(struct request *request, bool (*take)(void *context, const char *data, size_t len),
                  void *context)
 {
@@ -91,7 +112,7 @@ bool local_drain(struct request *request, bool (*take)(void *context, const char
     if (response->body.failed || request->method == METHOD_HEAD)
         return !response->body.failed;
     if (response->stream)
-        return drain_stream(request, take, context);
+        return make_blocks(request, take, context);
     return take(context, blob ? blob->data : response->body.data,
                 blob ? blob->len : response->body.len);
 }

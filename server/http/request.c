@@ -78,10 +78,18 @@ static void exchange_run(struct worker_job *job)
     exchange->step = STEP_FAILED;
 }
 
+/* Spreads what is to be spread; then the answer can be made. */
 static void exchange_worked(struct worker_job *job)
 {
     struct http_exchange *exchange = exchange_of(job);
 
+    if (exchange->step == STEP_SPREAD) {
+        if (exchange->request.response.stream)
+            stream_gather(exchange);
+        else /* it is gathered */
+            worker_submit_part(&exchange->service->pool, job);
+        return;
+    }
     exchange->phase = PHASE_WORKED;
     MHD_resume_connection(exchange->connection);
     service_drive(exchange->service);

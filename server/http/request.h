@@ -37,7 +37,13 @@ enum method { /* bits, for route.methods */
               METHOD_OTHER = 16,
 };
 
-enum step { STEP_DONE, STEP_WORK, STEP_FAILED };
+enum step {
+    STEP_DONE,
+    STEP_WORK,   /* of quick(): to be done by work() */
+    STEP_SPREAD, /* of work(): make the blocks of response.stream, which all workers do together,
+                    append them to response.body, and call work() again */
+    STEP_FAILED
+};
 
 struct request;
 
@@ -71,11 +77,13 @@ struct stream_block {
 
 #define STREAM_LEN_UNKNOWN UINT64_MAX
 
-/* An answer that is made while it is sent, since it is longer than should be held at once. */
+/* An answer made block by block: while it is sent, since it is longer than should be held at once,
+ * or before (STEP_SPREAD), since several workers are faster than one. */
 struct stream {
     uint64_t len; /* of all blocks; STREAM_LEN_UNKNOWN: sent in chunks */
     size_t blocks_n;
     size_t block_bytes, scratch_bytes; /* most that one block needs */
+    bool last_alone;                   /* the last block is begun when all others have been made */
     /* Makes one block: on a pool thread, several blocks of a request at a time, so that the request
      * is only read. False cuts the answer off: past the deadline, or when `out` has failed. */
     bool (*make)(const struct request *request, struct stream_block *block);

@@ -31,7 +31,8 @@ struct stream_run {
     size_t begun, sent; /* blocks */
     size_t offset;      /* in the block that is being sent */
     unsigned making;    /* slots that are a worker's */
-    bool waiting;       /* the connection is suspended */
+    bool waiting;       /* the connection is suspended for a block */
+    bool gathers;       /* blocks are appended to response.body */
     bool failed, ended; /* a block cannot be made; nobody reads any more */
     size_t held;        /* bytes of the budget */
     unsigned slots_n;
@@ -65,12 +66,15 @@ static void blocks_begin(struct http_exchange *exchange)
     struct http_service *service = exchange->service;
 
     while (run->begun < run->stream->blocks_n && run->begun < run->sent + run->slots_n) {
+        if (run->stream->last_alone && run->begun + 1 == run->stream->blocks_n && run->making > 0)
+            return;
         struct stream_slot *slot = slot_of(run, run->begun);
         slot->state = SLOT_MAKING;
         slot->block.index = run->begun++;
         run->making++;
-        exchange->request.deadline_ns =
-            clock_ns() + service->options.deadline_ms * UINT64_C(1000000);
+        if (!run->gathers)
+            exchange->request.deadline_ns =
+                clock_ns() + service->options.deadline_ms * UINT64_C(1000000);
         worker_submit_part(&service->pool, &slot->job);
     }
 }
@@ -78,8 +82,49 @@ static void blocks_begin(struct http_exchange *exchange)
 static void stream_fail(struct http_exchange *exchange, enum err_code why)
 {
     if (!exchange->stream->failed)
-        err_add(&exchange->request.err, why, NULL, NULL, "the answer breaks off");
+        err_add(&exchange->request.err, why, NULL, why == ERR_internal ? NULL : "try again later",
+                "a part of the answer was not made");
     exchange->stream->failed = true;
+}
+
+/* The slot of the next block to go, if it is ready. */
+static struct stream_slot *slot_ready(struct stream_run *run)
+{
+    struct stream_slot *slot = slot_of(run, run->sent);
+
+    return run->sent < run->stream->blocks_n && slot->state == SLOT_READY ? slot : NULL;
+}
+
+/* Its bytes are where they go to. */
+static void slot_release(struct stream_run *run, struct stream_slot *slot)
+{
+    slot->state = SLOT_FREE;
+    run->sent++;
+}
+
+/* Appends what is ready; behind the last block, or the last one that is still being made after one
+ * has failed, the request goes on. */
+static void blocks_gather(struct http_exchange *exchange)
+{
+    struct stream_run *run = exchange->stream;
+    struct stream_slot *slot;
+    size_t len;
+
+    while (!run->failed && (slot = slot_ready(run))) {
+        const char *data = block_data(&slot->block, &len);
+        buf_append(&exchange->request.response.body, data, len);
+        slot_release(run, slot);
+        if (exchange->request.response.body.failed)
+            stream_fail(exchange, ERR_overloaded);
+    }
+    if (!run->failed)
+        blocks_begin(exchange);
+    if (run->making > 0)
+        return;
+    exchange->step = run->failed ? STEP_FAILED : STEP_SPREAD;
+    exchange->request.response.stream = NULL;
+    stream_free(exchange);
+    exchange->job.done(&exchange->job);
 }
 
 static void slot_made(struct worker_job *job)
@@ -97,6 +142,11 @@ static void slot_made(struct worker_job *job)
     }
     if (slot->failure != ERR_CODES_N)
         stream_fail(exchange, slot->failure);
+    if (run->gathers) {
+        blocks_gather(exchange);
+        return;
+    }
+    blocks_begin(exchange); /* the last one may have waited for this */
     if (run->waiting && (run->failed || slot_of(run, run->sent) == slot)) {
         run->waiting = false;
         MHD_resume_connection(exchange->connection);
@@ -106,10 +156,9 @@ static void slot_made(struct worker_job *job)
 
 /* ---- Sending them -------------------------------------------------------------------------- */
 
-/* Copies what is ready of block `sent`; its slot is free again behind its last byte. */
-static size_t block_send(struct stream_run *run, char *to, size_t room)
+/* Copies what there is room for; the slot is free again behind its last byte. */
+static size_t block_send(struct stream_run *run, struct stream_slot *slot, char *to, size_t room)
 {
-    struct stream_slot *slot = slot_of(run, run->sent);
     size_t len;
     const char *data = block_data(&slot->block, &len);
     size_t n = len - run->offset < room ? len - run->offset : room;
@@ -118,9 +167,8 @@ static size_t block_send(struct stream_run *run, char *to, size_t room)
         memcpy(to, data + run->offset, n);
     run->offset += n;
     if (run->offset == len) {
-        slot->state = SLOT_FREE;
         run->offset = 0;
-        run->sent++;
+        slot_release(run, slot);
     }
     return n;
 }
@@ -130,6 +178,7 @@ static ssize_t stream_read(void *cls, uint64_t position, char *to, size_t room)
 {
     struct http_exchange *exchange = cls;
     struct stream_run *run = exchange->stream;
+    struct stream_slot *slot;
     size_t n = 0;
     (void)position;
 
@@ -138,9 +187,8 @@ static ssize_t stream_read(void *cls, uint64_t position, char *to, size_t room)
         stream_fail(exchange, ERR_draining); /* nothing may be suspended from now on */
     if (run->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    while (n < room && run->sent < run->stream->blocks_n &&
-           slot_of(run, run->sent)->state == SLOT_READY)
-        n += block_send(run, to + n, room - n);
+    while (n < room && (slot = slot_ready(run)))
+        n += block_send(run, slot, to + n, room - n);
     blocks_begin(exchange);
     exchange->answer_bytes += n;
     if (n > 0)
@@ -213,25 +261,43 @@ static bool run_new(struct http_exchange *exchange, unsigned slots_n)
     return ok;
 }
 
-void stream_begin(struct http_exchange *exchange)
+/* Room for as many slots as the stream can use; false when others leave no memory for them. */
+static bool run_open(struct http_exchange *exchange)
 {
     struct request *request = &exchange->request;
     const struct stream *stream = request->response.stream;
     unsigned workers = exchange->service->pool.workers;
     size_t slots_n = 1 + (size_t)(workers < STREAM_AHEAD_MAX ? workers : STREAM_AHEAD_MAX);
 
-    if (!stream || request->method == METHOD_HEAD || request->arena.over_budget)
-        return;
     if (slots_n > stream->blocks_n)
         slots_n = stream->blocks_n;
-    if (!run_new(exchange, (unsigned)slots_n)) {
-        request->err.retry_after_s = 1;
-        err_add(&request->err, ERR_overloaded, NULL, "try again later",
-                "no memory for blocks of %zu bytes beside other requests", stream->block_bytes);
+    if (run_new(exchange, (unsigned)slots_n))
+        return true;
+    request->err.retry_after_s = 1;
+    return err_add(&request->err, ERR_overloaded, NULL, "try again later",
+                   "no memory for blocks of %zu bytes beside other requests", stream->block_bytes);
+}
+
+void stream_begin(struct http_exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+
+    if (!request->response.stream || request->method == METHOD_HEAD || request->arena.over_budget ||
+        !run_open(exchange))
         return;
-    }
     metric_add(METRIC_streams, 1);
     blocks_begin(exchange);
+}
+
+void stream_gather(struct http_exchange *exchange)
+{
+    if (!run_open(exchange)) {
+        exchange->step = STEP_FAILED;
+        exchange->job.done(&exchange->job);
+        return;
+    }
+    exchange->stream->gathers = true;
+    blocks_gather(exchange);
 }
 
 bool stream_end(struct http_exchange *exchange)

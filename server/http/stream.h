@@ -22,6 +22,9 @@ struct http_exchange;
 void stream_begin(struct http_exchange *exchange);
 /* The response that reads from it. NULL without memory. */
 struct MHD_Response *stream_response(struct http_exchange *exchange);
+/* STEP_SPREAD: the same way for the blocks of a response that is not sent yet; job.done() follows,
+ * with the step STEP_SPREAD when all are in response.body, or else STEP_FAILED. */
+void stream_gather(struct http_exchange *exchange);
 /* Whether the client waits for a block, and not we for the client. */
 bool stream_is_awaited(const struct http_exchange *exchange);
 /* The answer is over, sent or not. False while blocks are still being made: the exchange is then

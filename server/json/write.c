@@ -10,8 +10,7 @@
 
 #include "utf8.h"
 
-#define ELEMENT_BYTES (PE_TEXT_MAX + 3)                  /* digits or a word, quotes, a comma */
-#define BLOCK         (JSON_WRITE_AHEAD / ELEMENT_BYTES) /* elements given room at once */
+#define BLOCK (JSON_WRITE_AHEAD / JSON_ELEMENT_MAX) /* elements given room at once */
 
 /* ---- Strings -------------------------------------------------------------------------------- */
 
@@ -79,7 +78,7 @@ static void write_row(struct buf *out, const struct tree_tensor *tensor, size_t 
 {
     for (size_t i = 0; i < n;) {
         size_t stop = n - i < BLOCK ? n : i + BLOCK;
-        if (!buf_reserve(out, (stop - i) * ELEMENT_BYTES))
+        if (!buf_reserve(out, (stop - i) * JSON_ELEMENT_MAX))
             return;
         char *at = out->data + out->len;
         for (; i < stop; i++) {
@@ -116,44 +115,65 @@ static void write_repeated(struct buf *out, char c, size_t n)
         buf_putc(out, c);
 }
 
-void json_write_tensor_data(struct buf *out, const struct tree_tensor *tensor)
+/* The tensor up to its first axis of length 0, beyond which nothing is written. */
+static struct tree_tensor tensor_seen(const struct tree_tensor *tensor)
 {
-    if (tensor->rank == 0) {
-        write_row(out, tensor, 0, 1);
-        return;
-    }
-    /* Up to the first axis of length 0, beyond which nothing is written, or the last axis. */
     struct tree_tensor seen = *tensor;
-    seen.rank = 1;
-    while (seen.rank < tensor->rank && tensor->shape[seen.rank - 1] > 0)
-        seen.rank++;
-    size_t width = seen.shape[seen.rank - 1];
+    for (seen.rank = 0; seen.rank < tensor->rank;)
+        if (tensor->shape[seen.rank++] == 0)
+            break;
+    return seen;
+}
+
+size_t json_tensor_rows(const struct tree_tensor *tensor)
+{
+    struct tree_tensor seen = tensor_seen(tensor);
     size_t rows = 1;
     for (size_t axis = 0; axis + 1 < seen.rank; axis++)
         rows *= seen.shape[axis];
+    return rows;
+}
 
-    write_repeated(out, '[', seen.rank);
-    for (size_t row = 0; row < rows && !out->failed; row++) {
-        write_row(out, tensor, row * width, width);
-        size_t closing = brackets_closing(&seen, row + 1);
-        write_repeated(out, ']', closing);
-        if (row + 1 < rows) {
+void json_write_tensor_rows(struct buf *out, const struct tree_tensor *tensor, size_t first,
+                            size_t n)
+{
+    struct tree_tensor seen = tensor_seen(tensor);
+    size_t width = seen.rank > 0 ? seen.shape[seen.rank - 1] : 1;
+    for (size_t row = first; row < first + n && !out->failed; row++) {
+        if (row > 0)
             buf_putc(out, ',');
-            write_repeated(out, '[', closing);
-        }
+        write_repeated(out, '[', row > 0 ? brackets_closing(&seen, row) : seen.rank);
+        write_row(out, tensor, (row - first) * width, width);
+        write_repeated(out, ']', seen.rank > 0 ? brackets_closing(&seen, row + 1) : 0);
     }
+}
+
+void json_write_tensor_data(struct buf *out, const struct tree_tensor *tensor)
+{
+    json_write_tensor_rows(out, tensor, 0, json_tensor_rows(tensor));
+}
+
+void json_write_tensor_head(struct buf *out, const struct tree_tensor *tensor)
+{
+    buf_printf(out, "{\"dtype\":\"%s\",\"shape\":[", pe_dtype_name(tensor->dtype));
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        buf_printf(out, "%s%zu", axis ? "," : "", tensor->shape[axis]);
+    buf_puts(out, "],\"data\":");
 }
 
 /* ---- Trees ---------------------------------------------------------------------------------- */
 
 static void write_tensor(struct buf *out, const struct tree_tensor *tensor)
 {
-    buf_printf(out, "{\"dtype\":\"%s\",\"shape\":[", pe_dtype_name(tensor->dtype));
-    for (size_t axis = 0; axis < tensor->rank; axis++)
-        buf_printf(out, "%s%zu", axis ? "," : "", tensor->shape[axis]);
-    buf_puts(out, "],\"data\":");
+    json_write_tensor_head(out, tensor);
     json_write_tensor_data(out, tensor);
     buf_putc(out, '}');
+}
+
+void json_write_key(struct buf *out, const char *key)
+{
+    json_write_string(out, key, strlen(key));
+    buf_putc(out, ':');
 }
 
 static void write_children(struct buf *out, const struct tree *tree)
@@ -163,10 +183,8 @@ static void write_children(struct buf *out, const struct tree *tree)
     for (const struct tree *node = tree->first; node; node = node->next) {
         if (node != tree->first)
             buf_putc(out, ',');
-        if (object) {
-            json_write_string(out, node->key, strlen(node->key));
-            buf_putc(out, ':');
-        }
+        if (object)
+            json_write_key(out, node->key);
         json_write_tree(out, node);
     }
     buf_putc(out, object ? '}' : ']');

@@ -60,6 +60,7 @@ static const struct {
     {"GET", "/stream?blocks=30&bytes=1000", 200},
     {"GET", "/stream?blocks=30&bytes=1000&chunked=1", 200},
     {"HEAD", "/stream?blocks=30&bytes=1000", 200},
+    {"GET", "/spread?blocks=30&bytes=1000", 200},
     {"GET", "/silent", 500},
     {"GET", "/small/?a=1", 308},
     {"GET", "/nowhere", 404},

@@ -66,6 +66,8 @@ static const struct {
     {"/stream?blocks=0&bytes=8&chunked=1", 0, 8},
     {"/stream?blocks=7&bytes=10&ms=20", 7, 10},
     {"/stream?blocks=7&bytes=10&ms=20&chunked=1", 7, 10},
+    {"/stream?blocks=40&bytes=10&ms=5&alone=1", 40, 10},
+    {"/stream?blocks=1&bytes=10&alone=1&chunked=1", 1, 10},
     {"/stream?blocks=100&bytes=65536", 100, 65536},
     {"/stream?blocks=100&bytes=65537", 100, 65537},
     {"/stream?blocks=100&bytes=65537&chunked=1", 100, 65537},
@@ -90,10 +92,38 @@ Test(stream, blocks_arrive_whole_and_in_order_whatever_the_workers)
             cr_expect(letters_are_right(&answer, wholes[i].bytes), "%s", target);
             cr_expect(wire_field_is(&answer, "Finished", "yes"));
             wire_answer_free(&answer);
+            /* The same as one answer that is sent when it is complete. */
+            char spread[80];
+            snprintf(spread, sizeof spread, "/spread%s", strchr(target, '?'));
+            answer = ask(&wire, "GET", spread);
+            cr_expect_eq(answer.body_len, len, "%s: %zu", spread, answer.body_len);
+            cr_expect(letters_are_right(&answer, wholes[i].bytes), "%s", spread);
+            cr_expect(wire_field_is(&answer, "Spread", "yes"));
+            cr_expect(wire_field_is(&answer, "Settled", "yes"));
+            wire_answer_free(&answer);
         }
         wire_close(&wire);
         cr_expect_eq(toy_stop(&toy), 0);
     }
+}
+
+Test(stream, spread_work_that_fails_is_a_problem)
+{
+    struct http_options options = toy_options();
+    options.deadline_ms = 300;
+    struct toy toy = toy_start(options);
+    struct wire wire = wire_open(toy.port);
+
+    struct wire_answer answer = ask(&wire, "GET", "/spread?blocks=50&bytes=1000&cut=20");
+    cr_expect_eq(answer.status, 500);
+    wire_answer_free(&answer);
+    answer = ask(&wire, "GET", "/spread?blocks=50&bytes=1000&ms=30"); /* 0.75 s in all */
+    cr_expect_eq(answer.status, 503);
+    cr_expect_str_eq(answer.body, "deadline : a part of the answer was not made\n");
+    wire_answer_free(&answer);
+    cr_expect(memory_is_given_back(&toy));
+    wire_close(&wire);
+    cr_expect_eq(toy_stop(&toy), 0);
 }
 
 Test(stream, head_tells_the_length_and_makes_nothing)

@@ -100,8 +100,11 @@ static inline size_t toy_arg(const struct request *request, const char *name)
     return 0;
 }
 
+static atomic_size_t toy_blocks_made;
+
 /* Block i is `bytes` times the letter 'a' + i % 26 and takes `ms`; from block `cut` - 1 on there is
- * none; with `lie` one block fewer than announced. */
+ * none; with `lie` one block fewer than announced; with `alone` the last
+ * one comes when all others are made. */
 static inline bool toy_block(const struct request *request, struct stream_block *block)
 {
     size_t bytes = toy_arg(request, "bytes"), cut = toy_arg(request, "cut");
@@ -110,6 +113,10 @@ static inline bool toy_block(const struct request *request, struct stream_block 
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     if (cut && block->index >= cut - 1)
         return false;
+    if (block->index + 1 == request->response.stream->blocks_n && toy_arg(request, "alone") &&
+        atomic_load(&toy_blocks_made) != block->index)
+        return false;
+    atomic_fetch_add(&toy_blocks_made, 1);
     if (bytes > 0)
         memset(block->scratch, 'a' + (int)(block->index % 26), bytes);
     if (block->index % 3 == 0) {
@@ -134,9 +141,22 @@ static inline enum step toy_stream(struct request *request)
                         .blocks_n = blocks - toy_arg(request, "lie"),
                         .block_bytes = bytes,
                         .scratch_bytes = bytes,
+                        .last_alone = toy_arg(request, "alone"),
                         .make = toy_block};
+    atomic_store(&toy_blocks_made, 0);
     request->response.stream = stream;
     return STEP_DONE;
+}
+
+/* The same as one answer. */
+static inline enum step toy_spread(struct request *request)
+{
+    if (request->response.body.len > 0 || request->state) {
+        response_header(request, "Spread", "yes");
+        return STEP_DONE;
+    }
+    request->state = request;
+    return toy_stream(request) == STEP_DONE ? STEP_SPREAD : STEP_FAILED;
 }
 
 static inline enum step toy_memory(struct request *request)
@@ -190,6 +210,7 @@ static const struct route toy_routes[] = {
     {METHOD_GET, "/stubborn", false, toy_later, toy_stubborn, NULL, NULL},
     {METHOD_GET, "/big", false, toy_later, toy_big, NULL, NULL},
     {METHOD_GET, "/stream", false, toy_stream, NULL, NULL, NULL},
+    {METHOD_GET, "/spread", false, toy_later, toy_spread, toy_settle, NULL},
     {METHOD_GET, "/memory", false, toy_memory, NULL, NULL, NULL},
     {METHOD_GET, "/state", false, toy_state, NULL, NULL, NULL},
     {METHOD_GET, "/silent", false, toy_silent, NULL, NULL, NULL},

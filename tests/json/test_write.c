@@ -125,6 +125,14 @@ Test(write, tensors_by_shape)
         tensor.data = numbers;
         json_write_tensor_data(&buf, &tensor);
         assert_text(&buf, rows[i].json, rows[i].json);
+        size_t n = json_tensor_rows(&tensor), width = n > 0 ? tree_tensor_count(&tensor) / n : 0;
+        for (size_t some = 1; some <= n; some++) {
+            for (size_t first = 0; first < n; first += some) {
+                tensor.data = numbers + first * width;
+                json_write_tensor_rows(&buf, &tensor, first, n - first < some ? n - first : some);
+            }
+            assert_text(&buf, rows[i].json, "in pieces");
+        }
     }
     buf_release(&buf);
 }

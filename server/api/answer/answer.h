@@ -33,6 +33,11 @@ bool answer_write(struct buf *out, const struct answer *answer, enum format form
 /* render.c: the main tensor as csv (RFC 4180, one header row, \n line ends) and as an aligned table
  * with the readouts below. */
 void answer_write_csv(struct buf *out, const struct answer *answer);
+/* The same in pieces: the header row, then rows [first, first + n), whose elements `data` holds. */
+void answer_write_csv_header(struct buf *out, const struct answer *answer);
+void answer_write_csv_rows(struct buf *out, const struct answer *answer, const void *data,
+                           size_t first, size_t n);
+size_t answer_csv_row_max(const struct answer *answer); /* bytes of one row */
 void answer_write_txt(struct buf *out, const struct answer *answer);
 
 #endif

@@ -49,9 +49,10 @@ static void append_header(struct buf *out, const struct render_sheet *sheet)
     buf_putc(out, '\n');
 }
 
-static void append_row(struct buf *out, const struct render_sheet *sheet, size_t row)
+/* `at`: where the row begins in the tensor's data. */
+static void append_row(struct buf *out, const struct render_sheet *sheet,
+                       const struct tree_tensor *tensor, size_t row, size_t at)
 {
-    const struct tree_tensor *tensor = &sheet->sources[0]->as.tensor;
     size_t place[TREE_RANK_MAX];
     struct render_label label;
 
@@ -66,9 +67,51 @@ static void append_row(struct buf *out, const struct render_sheet *sheet, size_t
         if (sheet->index_n + column > 0)
             buf_putc(out, ',');
         if (buf_reserve(out, PE_TEXT_MAX))
-            out->len += render_number(tensor, row * sheet->columns + column, out->data + out->len);
+            out->len += render_number(tensor, at + column, out->data + out->len);
     }
     buf_putc(out, '\n');
+}
+
+/* Bytes of the longest label of an axis, quoted, with a comma. */
+static size_t label_max(const struct answer_axis *axis, size_t n)
+{
+    size_t longest = 2 * PE_TEXT_MAX;
+
+    for (size_t i = 0; axis->names && i < n; i++)
+        if (2 * strlen(axis->names[i]) > longest)
+            longest = 2 * strlen(axis->names[i]);
+    return longest + 3;
+}
+
+void answer_write_csv_header(struct buf *out, const struct answer *answer)
+{
+    struct render_sheet sheet;
+
+    render_sheet_init(&sheet, answer);
+    append_header(out, &sheet);
+}
+
+void answer_write_csv_rows(struct buf *out, const struct answer *answer, const void *data,
+                           size_t first, size_t n)
+{
+    struct tree_tensor tensor = answer->main->as.tensor;
+    struct render_sheet sheet;
+
+    tensor.data = data;
+    render_sheet_init(&sheet, answer);
+    for (size_t i = 0; i < n && !out->failed; i++)
+        append_row(out, &sheet, &tensor, first + i, i * sheet.columns);
+}
+
+size_t answer_csv_row_max(const struct answer *answer)
+{
+    struct render_sheet sheet;
+    size_t bytes = 1;
+
+    render_sheet_init(&sheet, answer);
+    for (size_t i = 0; i < sheet.index_n; i++)
+        bytes += label_max(sheet.index[i], sheet.shape[sheet.index_axis[i]]);
+    return bytes + sheet.columns * (PE_TEXT_MAX + 1);
 }
 
 void answer_write_csv(struct buf *out, const struct answer *answer)
@@ -78,7 +121,6 @@ void answer_write_csv(struct buf *out, const struct answer *answer)
     if (!answer->main)
         return;
     render_sheet_init(&sheet, answer);
-    append_header(out, &sheet);
-    for (size_t row = 0; row < sheet.rows && !out->failed; row++)
-        append_row(out, &sheet, row);
+    answer_write_csv_header(out, answer);
+    answer_write_csv_rows(out, answer, answer->main->as.tensor.data, 0, sheet.rows);
 }
