@@ -223,7 +223,7 @@ size_t print_exact(double value, enum pe_dtype dtype, char *out)
 
 char *print_hex_integer(uint64_t magnitude, bool negative, char *out)
 {
-    out = std::copy_n("-0x" + !negative, 2 + negative, out);
+    out = std::copy_n(&"-0x"[!negative], 2 + negative, out);
     return std::to_chars(out, out + 16, magnitude, 16).ptr;
 }
 
