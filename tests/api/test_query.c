@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* test_query.c: query strings come back as they were, and stay readable. */
 #include "call.h"
+#include "target.h"
 
 Test(query, encodes_what_must_be)
 {
