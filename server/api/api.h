@@ -52,7 +52,16 @@ struct http_hooks app_hooks(struct app *app);
 
 /* ---- Endpoints ---------------------------------------------------------------------------- */
 
-enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_TXT, FORMATS_N };
+enum format {
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_TXT,
+    FORMAT_NPY,
+    FORMAT_SAFETENSORS,
+    FORMAT_BIN,
+    FORMATS_N,
+};
+#define FORMATS_TENSORS ((1U << FORMATS_N) - 1) /* what an answer with tensors is offered as */
 
 enum cache_class { CACHE_NO_STORE, CACHE_COMPUTED, CACHE_PAGE, CACHE_PINNED };
 
@@ -116,9 +125,15 @@ void problem_answer(struct request *request);
 /* The finish hook: problem, then the fields all answers have (Cache-Control by endpoint, ...). */
 void api_finish(struct request *request);
 
-/* format.c: suffix, then format=, then Accept by quality; formats is a set of bits. Known formats
- * that are not offered here, or an Accept that fits none: not-acceptable (lists the offered). */
-bool format_choose(struct request *request, unsigned formats, enum format *format);
+/* format.c: suffix, then format=, then Accept by quality; formats is a set of bits. Where Accept
+ * leaves a choice it is `usual`, if offered, else the first of the table. Known formats that are
+ * not offered here, or an Accept that fits none: not-acceptable (lists the offered). */
+bool format_choose(struct request *request, unsigned formats, enum format usual,
+                   enum format *format);
+/* The format of a media type without parameters, or of a suffix; FORMATS_N if there is none. */
+enum format format_of_type(const char *type, size_t len);
+enum format format_of_suffix(const char *suffix);
+bool format_is_binary(enum format format); /* elements as bytes, not as text */
 const char *format_media_type(enum format format);
 const char *format_suffix(enum format format); /* "json" */
 

@@ -352,7 +352,7 @@ static bool apply_target(struct job *job, const struct target *target)
                                 .in = &target->view,
                                 .out = &out_view,
                                 .work = work});
-    if (job->format != FORMAT_CSV)
+    if (job->format == FORMAT_JSON || job->format == FORMAT_TXT)
         norm_readout(job, target, out, target->dtype);
     return true;
 }
@@ -395,7 +395,7 @@ const struct endpoint apply_endpoint = {
     .acts = ~0u,
     .tensors = tensors,
     .cache = CACHE_COMPUTED,
-    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .formats = FORMATS_TENSORS,
     .prepare = prepare,
     .compute = compute,
 };

@@ -94,7 +94,7 @@ const struct endpoint frequencies_endpoint = {
     .specs_max = 1,
     .acts = ~0u,
     .cache = CACHE_COMPUTED,
-    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .formats = FORMATS_TENSORS,
     .prepare = prepare,
     .compute = compute,
 };

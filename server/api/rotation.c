@@ -196,7 +196,7 @@ const struct endpoint rotation_endpoint = {
     .specs_max = 1,
     .acts = 1u << PE_ROTATES,
     .cache = CACHE_COMPUTED,
-    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .formats = FORMATS_TENSORS,
     .prepare = prepare,
     .compute = compute,
 };

@@ -367,7 +367,8 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
         struct tree *node = tree_object(blocks, NULL);
         job_spec_tree(node, "spec", &job->specs[spec].spec);
         tree_string(node, "spec_id", job->specs[spec].id);
-        struct tree *tensors_node = tree_object(node, "tensors");
+        struct tree *tensors_node =
+            job->format == FORMAT_JSON ? tree_object(node, "tensors") : NULL;
         readouts = tree_object(node, "readouts");
         block_tensors(job, tensors_node, core);
     }
@@ -407,7 +408,7 @@ const struct endpoint scores_endpoint = {
     .acts = ~0u,
     .tensors = tensors,
     .cache = CACHE_COMPUTED,
-    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .formats = FORMATS_TENSORS,
     .prepare = prepare,
     .compute = compute,
 };

@@ -266,6 +266,6 @@ const struct endpoint table_endpoint = {
     .specs_max = 1,
     .acts = ~0u,
     .cache = CACHE_COMPUTED,
-    .formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_TXT,
+    .formats = FORMATS_TENSORS,
     .prepare = prepare,
 };

@@ -152,7 +152,9 @@ static const struct mistake mistakes[] = {
      "1048576", "", 1},
     {"GET", "/v1/scores?kind=rope&dim=65536&anchors=0:1000&offsets=0:1000", NULL, 422,
      "limit-exceeded", "offsets", "2147483648", "", 1},
-    {"GET", "/v1/table.npy?kind=rope", NULL, 406, "not-acceptable", "", "json", "", 1},
+    {"GET", "/v1/table.svg?kind=rope", NULL, 406, "not-acceptable", "", "json", "", 1},
+    {"GET", "/v1/table.npy?kind=rope&dtype=bf16", NULL, 406, "not-acceptable", "", "bf16",
+     ".safetensors", 1},
     {"DELETE", "/v1/table?kind=rope", NULL, 405, "method-not-allowed", "", "", "", 1},
 };
 

@@ -17,7 +17,7 @@ Test(finish, cache_control)
         {"POST", "/v1/apply", APPLY, "no-store", 200},
         {"POST", "/v1/apply", "{}", "no-store", 400},
         {"GET", "/v1/table?kind=none&x=4", NULL, "max-age=60", 400},
-        {"GET", "/v1/table.npy?kind=none", NULL, "no-store", 406},
+        {"GET", "/v1/table.svg?kind=none", NULL, "no-store", 406},
         {"GET", "/v1/table?kind=none&positions=0:1000000", NULL, "no-store", 422},
         {"GET", "/", NULL, "public, max-age=300", 200},
         {"GET", "/help", NULL, "public, max-age=300", 200},

@@ -21,17 +21,18 @@ struct answer_axis {
 struct answer {
     struct tree *root; /* object: semantics, spec, spec_id, params, tensors, readouts, links */
     struct tree *params, *tensors, *readouts; /* members of root, in this order */
-    const struct tree *main;                  /* node of the main tensor; NULL: none */
-    struct answer_axis axes[TREE_RANK_MAX];   /* of the main tensor */
-    size_t position_axis;                     /* its index column comes first; 0 by default */
-    const char *text_readouts;                /* sentences for txt instead of the generic list */
+    const struct tree *outputs; /* object whose members are all tensors: `tensors`, or one apart */
+    const struct tree *main;    /* the main one of them; NULL: none */
+    struct answer_axis axes[TREE_RANK_MAX]; /* of the main tensor */
+    size_t position_axis;                   /* its index column comes first; 0 by default */
+    const char *text_readouts;              /* sentences for txt instead of the generic list */
 };
 
 /* Prints the answer in a format. False (out->failed) when it does not fit the buffer. */
 bool answer_write(struct buf *out, const struct answer *answer, enum format format);
 
-/* render.c: the main tensor as csv (RFC 4180, one header row, \n line ends) and as an aligned table
- * with the readouts below. */
+/* render_csv.c, render_txt.c: the main tensor as csv (RFC 4180, one header row, \n line ends) and
+ * as an aligned table with the readouts below. */
 void answer_write_csv(struct buf *out, const struct answer *answer);
 /* The same in pieces: the header row, then rows [first, first + n), whose elements `data` holds. */
 void answer_write_csv_header(struct buf *out, const struct answer *answer);
@@ -39,5 +40,19 @@ void answer_write_csv_rows(struct buf *out, const struct answer *answer, const v
                            size_t first, size_t n);
 size_t answer_csv_row_max(const struct answer *answer); /* bytes of one row */
 void answer_write_txt(struct buf *out, const struct answer *answer);
+
+/* render_binary.c: an answer in a binary format is a head, which does not depend on any element,
+ * and behind it the elements of some tensors in their order, without a gap. */
+#define ANSWER_TENSORS_MAX 16
+struct answer_parts {
+    const struct tree *tensors[ANSWER_TENSORS_MAX];
+    size_t tensors_n;
+    size_t bytes; /* of all their elements */
+};
+void answer_parts(const struct answer *answer, enum format format, struct answer_parts *parts);
+void answer_write_head(struct buf *out, const struct answer *answer, enum format format);
+void answer_write_elements(struct buf *out, const struct answer *answer, enum format format);
+/* Longest head that every reader of .safetensors takes. */
+#define ANSWER_HEAD_MAX ((size_t)1 << 20)
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NOT_OFFERED FORMATS_N
 
@@ -21,9 +22,9 @@ static const struct known {
     {"json", "application/json", "application/json", FORMAT_JSON},
     {"txt", "text/plain", "text/plain; charset=utf-8", FORMAT_TXT},
     {"csv", "text/csv", "text/csv; header=present", FORMAT_CSV},
-    {"npy", "application/x-npy", NULL, NOT_OFFERED},
-    {"safetensors", "application/x-safetensors", NULL, NOT_OFFERED},
-    {"bin", "application/octet-stream", NULL, NOT_OFFERED},
+    {"npy", "application/x-npy", "application/x-npy", FORMAT_NPY},
+    {"safetensors", "application/x-safetensors", "application/x-safetensors", FORMAT_SAFETENSORS},
+    {"bin", "application/octet-stream", "application/octet-stream", FORMAT_BIN},
     {"svg", "image/svg+xml", NULL, NOT_OFFERED},
     {"png", "image/png", NULL, NOT_OFFERED},
 };
@@ -60,6 +61,25 @@ const char *format_media_type(enum format format)
 const char *format_suffix(enum format format)
 {
     return known_row(format)->suffix;
+}
+
+enum format format_of_type(const char *type, size_t len)
+{
+    for (size_t i = 0; i < KNOWN_N; i++)
+        if (strlen(known[i].type) == len && strncasecmp(known[i].type, type, len) == 0)
+            return known[i].format;
+    return FORMATS_N;
+}
+
+enum format format_of_suffix(const char *suffix)
+{
+    const struct known *row = known_find(suffix);
+    return row ? row->format : FORMATS_N;
+}
+
+bool format_is_binary(enum format format)
+{
+    return format == FORMAT_NPY || format == FORMAT_SAFETENSORS || format == FORMAT_BIN;
 }
 
 /* "json, txt and csv", or with "or" */
@@ -124,14 +144,15 @@ static bool read_name(struct request *request, const char **name, const char **w
     return ok;
 }
 
-static bool choose_by_accept(struct request *request, unsigned formats, enum format *format)
+static bool choose_by_accept(struct request *request, unsigned formats, enum format usual,
+                             enum format *format)
 {
     const char *accept = request_header(request, "Accept");
     int best = 0;
 
     for (size_t i = 0; i < KNOWN_N; i++) {
         int quality = is_offered(formats, &known[i]) ? accept_quality(accept, known[i].type) : 0;
-        if (quality > best) {
+        if (quality > best || (quality == best && best > 0 && known[i].format == usual)) {
             best = quality;
             *format = known[i].format;
         }
@@ -139,7 +160,8 @@ static bool choose_by_accept(struct request *request, unsigned formats, enum for
     return best > 0 || refuse(request, formats, NULL, accept);
 }
 
-bool format_choose(struct request *request, unsigned formats, enum format *format)
+bool format_choose(struct request *request, unsigned formats, enum format usual,
+                   enum format *format)
 {
     const char *name, *where;
     const struct known *row;
@@ -147,7 +169,7 @@ bool format_choose(struct request *request, unsigned formats, enum format *forma
     if (!read_name(request, &name, &where))
         return false;
     if (!name)
-        return choose_by_accept(request, formats, format);
+        return choose_by_accept(request, formats, usual, format);
     row = known_find(name);
     if (!row && where)
         return refuse_name(request, formats, name);

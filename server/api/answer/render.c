@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * render.c: the answer in the format asked for, and the view of the main tensor as rows and columns
- * that csv and txt share. The formats themselves are in json/write.c, render_csv.c, render_txt.c.
+ * that csv and txt share. The formats themselves are in json/write.c and render_X.c.
  */
 #include "render.h"
 
@@ -17,6 +17,12 @@ bool answer_write(struct buf *out, const struct answer *answer, enum format form
         break;
     case FORMAT_TXT:
         answer_write_txt(out, answer);
+        break;
+    case FORMAT_NPY:
+    case FORMAT_SAFETENSORS:
+    case FORMAT_BIN:
+        answer_write_head(out, answer, format);
+        answer_write_elements(out, answer, format);
         break;
     default:
         json_write_tree(out, answer->root);

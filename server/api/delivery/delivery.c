@@ -227,5 +227,7 @@ void delivery_fields(struct request *request)
         add_digest(request, delivery);
     if (delivery->canonical)
         add_links(request, job);
+    if (job->format == FORMAT_BIN)
+        add_field(request, "Tensor", job_tensor_field(job));
     add_timing(request);
 }

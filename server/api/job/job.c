@@ -74,6 +74,38 @@ static bool job_plans(struct job *job, bool find)
     return true;
 }
 
+/* The head of a binary answer, which is known before the elements. */
+static bool job_write_head(struct job *job)
+{
+    struct request *request = job->request;
+    struct buf *out = &request->response.body;
+    answer_write_head(out, &job->answer, job->format);
+    if (out->len <= ANSWER_HEAD_MAX || out->failed)
+        return true;
+    request->err.cost = (double)out->len;
+    request->err.limit = (double)ANSWER_HEAD_MAX;
+    return err_add(&request->err, ERR_limit_exceeded, NULL, "ask for .npy, .bin or .json",
+                   "parameters and readouts make a header of %zu bytes, the limit is %zu", out->len,
+                   ANSWER_HEAD_MAX);
+}
+
+/* The answer in its format, into the response. */
+static bool job_write(struct job *job)
+{
+    struct request *request = job->request;
+    struct buf *out = &request->response.body;
+    buf_init(out, ANSWER_BYTES_MAX);
+    bool written = tree_ok(job->answer.root);
+    if (!written || !format_is_binary(job->format))
+        written = written && answer_write(out, &job->answer, job->format);
+    else if ((written = job_write_head(job)))
+        answer_write_elements(out, &job->answer, job->format);
+    if (written && !out->failed)
+        return true;
+    return request->err.n == 0 &&
+           err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
+}
+
 static enum step job_finish(struct job *job)
 {
     struct request *request = job->request;
@@ -90,13 +122,8 @@ static enum step job_finish(struct job *job)
     request->compute_ns = computed - start;
     metric_add(METRIC_computations, 1);
     metric_add(METRIC_elements, (int64_t)job->elements);
-    struct buf *out = &request->response.body;
-    buf_init(out, ANSWER_BYTES_MAX);
-    bool written = tree_ok(job->answer.root) && answer_write(out, &job->answer, job->format);
-    if (!written) {
-        err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
+    if (!job_write(job))
         return STEP_FAILED;
-    }
     request->response.content_type = format_media_type(job->format);
     bool delivered = delivery_encode(job);
     request->encode_ns = clock_ns() - computed;

@@ -142,6 +142,8 @@ struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype
 /* After prepare: the main tensor by select=, and the limit on elements (limit-exceeded with cost
  * and limit). */
 bool job_outputs_finish(struct job *job);
+/* dtype=f32; shape="2,2": what the main tensor's bytes are, for a field; NULL without memory. */
+const char *job_tensor_field(const struct job *job);
 /* All outputs as nodes of the answer's tree, still without data. */
 void job_outputs_tree(struct job *job);
 /* numbers= */

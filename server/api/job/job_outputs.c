@@ -60,24 +60,41 @@ static bool read_select(struct job *job)
 static bool check_elements(struct job *job)
 {
     struct err *err = &job->request->err;
-    size_t limit = job->app->options.text_elements_max;
+    const struct app_options *options = &job->app->options;
+    size_t limit =
+        format_is_binary(job->format) ? options->elements_max : options->text_elements_max;
     job->elements = 0;
     for (size_t i = 0; i < job->outputs_n; i++)
         if (__builtin_add_overflow(job->elements, job->outputs[i].count, &job->elements))
             job->elements = SIZE_MAX;
     if (job->elements <= limit)
         return true;
-    err_add(err, ERR_limit_exceeded, NULL, "ask for fewer positions or channels",
+    err_add(err, ERR_limit_exceeded, NULL,
+            limit < options->elements_max ? "ask for fewer positions or channels, or for .npy, "
+                                            ".safetensors or .bin"
+                                          : "ask for fewer positions or channels",
             "the answer would have %zu elements, the limit is %zu", job->elements, limit);
     err->cost = (double)job->elements;
     err->limit = (double)limit;
     return false;
 }
 
+/* numpy has no bf16: its bits are given to those who ask for bits. */
+static bool check_format(struct job *job)
+{
+    if (job->format != FORMAT_NPY || job->outputs_n == 0 ||
+        job->outputs[job->main].dtype != PE_BF16 || job_notation(job) == PE_BITS)
+        return true;
+    return err_add(&job->request->err, ERR_not_acceptable, NULL,
+                   "ask for .safetensors; or, with numbers=bits, for the bits as <u2",
+                   "npy has no bf16, but safetensors has");
+}
+
 bool job_outputs_finish(struct job *job)
 {
     bool ok = read_select(job);
-    return check_elements(job) && ok;
+    ok = check_elements(job) && ok;
+    return ok && check_format(job);
 }
 
 enum pe_notation job_notation(const struct job *job)
@@ -91,6 +108,7 @@ void job_outputs_tree(struct job *job)
     struct answer *answer = &job->answer;
     struct tree *parent =
         job->outputs_hidden ? tree_new(&job->request->arena, TREE_OBJECT) : answer->tensors;
+    answer->outputs = parent;
     for (size_t i = 0; i < job->outputs_n; i++) {
         struct output *output = &job->outputs[i];
         output->node =
@@ -104,6 +122,17 @@ void job_outputs_tree(struct job *job)
     answer->main = main->node;
     answer->position_axis = main->position_axis;
     memcpy(answer->axes, main->axes, sizeof answer->axes);
+}
+
+const char *job_tensor_field(const struct job *job)
+{
+    const struct output *main = &job->outputs[job->main];
+    struct arena *arena = &job->request->arena;
+    const char *shape = "";
+    for (size_t axis = 0; shape && axis < main->rank; axis++)
+        shape = arena_printf(arena, "%s%s%zu", shape, axis ? "," : "", main->shape[axis]);
+    return shape ? arena_printf(arena, "dtype=%s; shape=\"%s\"", pe_dtype_name(main->dtype), shape)
+                 : NULL;
 }
 
 void *job_output_data(struct job *job, const char *name)

@@ -415,7 +415,7 @@ static void read_json_fields(struct job *job)
 bool job_read(struct job *job)
 {
     struct err *err = &job->request->err;
-    format_choose(job->request, job->endpoint->formats, &job->format);
+    format_choose(job->request, job->endpoint->formats, FORMAT_JSON, &job->format);
     pe_params_init(&job->keys, job->endpoint->keys, job->endpoint->keys_n);
     pe_params_init(&job->common, common_keys, COMMON_N);
     if (!read_body(job))

@@ -9,6 +9,7 @@
 #include "text.h"
 
 #define COLUMN_PATH    8
+#define COLUMN_FORMAT  16
 #define COLUMN_SUMMARY 30
 
 static const char intro[] =
@@ -90,13 +91,16 @@ static void append_formats(struct buf *out)
         [FORMAT_JSON] = "the default: spec, parameters, tensors, readouts, links",
         [FORMAT_CSV] = "the main tensor, index columns first",
         [FORMAT_TXT] = "for a terminal: aligned, readouts below",
+        [FORMAT_NPY] = "the main tensor for numpy",
+        [FORMAT_SAFETENSORS] = "all tensors; spec and parameters in __metadata__",
+        [FORMAT_BIN] = "the main tensor's bytes, little-endian; field Tensor says its shape",
     };
 
     buf_puts(out, "Formats\n");
     for (enum format format = 0; format < FORMATS_N; format++) {
         buf_printf(out, "  .%s", format_suffix(format));
-        text_column(out, COLUMN_PATH);
-        text_wrap(out, COLUMN_PATH, what[format]);
+        text_column(out, COLUMN_FORMAT);
+        text_wrap(out, COLUMN_FORMAT, what[format]);
         buf_putc(out, '\n');
     }
 }

@@ -165,8 +165,8 @@ void openapi_shared_parameters(struct tree *object)
 
     struct tree *format =
         add_query_parameter(object, "format",
-                            "Representation, as a suffix of the path says it: .json, .txt, .csv. "
-                            "Without either, Accept decides.");
+                            "Representation, as a suffix of the path says it: .json, .csv, .npy "
+                            "and so on. Without either, Accept decides.");
     schema = tree_object(format, "schema");
     tree_string(schema, "type", "string");
     struct tree *formats = tree_array(schema, "enum");
