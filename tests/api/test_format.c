@@ -74,7 +74,8 @@ Test(format, refusals)
         enum format format = FORMATS_N;
         call_with.accept = rows[i].accept;
         call_begin(&request, "GET", rows[i].target, NULL);
-        cr_assert(!format_choose(&request, rows[i].formats, FORMAT_JSON, &format), "%s", rows[i].target);
+        cr_assert(!format_choose(&request, rows[i].formats, FORMAT_JSON, &format), "%s",
+                  rows[i].target);
         const struct err_item *item = &request.err.item[0];
         cr_expect_eq(request.err.n, 1, "%s", rows[i].target);
         cr_expect_eq(item->code, rows[i].code, "%s: %s", rows[i].target, err_slug(item->code));
