@@ -14,6 +14,7 @@ struct app_options settings_app(const struct config *config)
         .queue = (unsigned)config->queue,
         .deadline_ms = (unsigned)config->deadline_ms,
         .memory_max = (size_t)config->memory_max,
+        .cache_max = (size_t)config->cache_max,
         .connections_max = (unsigned)config->connections_max,
         .peer_connections_max = (unsigned)config->peer_connections_max,
     };

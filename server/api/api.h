@@ -26,10 +26,12 @@ struct app_options {
     size_t text_elements_max; /* of a JSON, csv or txt answer */
     size_t body_max;          /* bytes */
     size_t memory_max;        /* bytes of all requests together */
+    size_t cache_max;         /* bytes of answers that are kept */
     unsigned workers, queue, deadline_ms, connections_max;
     unsigned peer_connections_max; /* of one address; 0: any number */
 };
 
+struct answers;
 struct plan_store; /* cache of plans, shared by threads (plans.h) */
 
 #define ASSETS_N            3
@@ -38,7 +40,9 @@ struct plan_store; /* cache of plans, shared by threads (plans.h) */
 struct app {
     struct app_options options;
     struct plan_store *plans;
-    struct blob *openapi;                                 /* the finished document */
+    struct answers *answers;          /* finished ones, for the next who asks (answers.h) */
+    struct blob *openapi;             /* the finished document, */
+    unsigned char openapi_digest[32]; /* and its SHA-256 */
     char asset_digest[ASSETS_N][ASSET_DIGEST_DIGITS + 1]; /* of the rows of service/assets.c */
     bool (*draining)(void *context);
     void *draining_context;
@@ -94,6 +98,7 @@ extern const size_t api_routes_n;
 /* Steps of computed endpoints (job.c). */
 enum step computed_quick(struct request *request);
 enum step computed_work(struct request *request);
+enum step computed_settle(struct request *request);
 
 /* Steps of the service resources (meta.c, catalogue.c, help.c, openapi.c, ...). */
 enum step root_quick(struct request *request);      /* /, by Accept: page or help */

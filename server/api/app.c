@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answers.h"
 #include "api.h"
 #include "assets.h"
 #include "doc.h"
 #include "plans.h"
 #include "reserve.h"
 #include "selftest.h"
+#include "sha256.h"
 
 /* GMP and MPFR end the process when they get no memory. What one thread holds of theirs at a time
  * was measured: 58 KiB for the thresholds of t5 with 1,024 buckets, less than 16 KiB for all else.
@@ -44,11 +46,14 @@ struct app *app_new(const struct app_options *options)
     if (app) {
         app->options = *options;
         app->plans = plan_store_new();
+        app->answers = answers_new(options->cache_max);
         app->openapi = openapi_new(app);
         assets_digest(app);
     }
-    if (app && app->plans && app->openapi)
+    if (app && app->plans && app->answers && app->openapi) {
+        sha256_digest(app->openapi->data, app->openapi->len, app->openapi_digest);
         return app;
+    }
     fputs("posencd: no memory to start\n", stderr);
     app_free(app);
     return NULL;
@@ -59,6 +64,7 @@ void app_free(struct app *app)
     if (!app)
         return;
     plan_store_free(app->plans);
+    answers_free(app->answers);
     blob_unref(app->openapi);
     free(app);
 }

@@ -12,6 +12,10 @@ struct blob *blob_from_buf(struct buf *buf)
     if (!blob)
         return NULL;
     atomic_init(&blob->refs, 1);
+    if (buf->len > 0 && buf->len < buf->capacity - buf->capacity / 8) {
+        char *fitting = realloc(buf->data, buf->len);
+        buf->data = fitting ? fitting : buf->data;
+    }
     blob->len = buf->len;
     blob->data = buf->data;
     buf_init(buf, buf->len_max);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * blob.h: immutable bytes with an atomic reference count, shared by responses and, later, caches.
+ * blob.h: immutable bytes with an atomic reference count, shared by responses and caches.
  */
 #ifndef BASE_BLOB_H
 #define BASE_BLOB_H
@@ -16,7 +16,8 @@ struct blob {
     char *data;
 };
 
-/* Takes over the buffer's memory (the buffer is empty afterwards); one reference. NULL without
+/* Takes over the buffer's memory (the buffer is empty afterwards), less what it has too much; one
+ * reference. NULL without
  * memory, the buffer is then untouched. */
 struct blob *blob_from_buf(struct buf *buf);
 struct blob *blob_ref(struct blob *blob);

@@ -146,12 +146,17 @@ void sha256_base64(const unsigned char digest[32], char out[SHA256_BASE64])
     *out = '\0';
 }
 
-void sha256_hex(const void *data, size_t len, size_t digits, char *out)
+void sha256_digits(const unsigned char digest[32], size_t digits, char *out)
 {
     assert(digits <= 64);
-    unsigned char digest[32];
-    sha256_digest(data, len, digest);
     for (size_t i = 0; i < digits; i++)
         out[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
     out[digits] = '\0';
+}
+
+void sha256_hex(const void *data, size_t len, size_t digits, char *out)
+{
+    unsigned char digest[32];
+    sha256_digest(data, len, digest);
+    sha256_digits(digest, digits, out);
 }

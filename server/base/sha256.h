@@ -19,8 +19,9 @@ void sha256_digest(const void *data, size_t len, unsigned char digest[32]);
 /* As base64 (RFC 4648), NUL-terminated, as fields of HTTP spell it. */
 #define SHA256_BASE64 45
 void sha256_base64(const unsigned char digest[32], char out[SHA256_BASE64]);
-/* The first `digits` (<= 64) lower-case hex digits of the digest of one text; out has digits + 1.
- */
+/* Its first `digits` (<= 64) lower-case hex digits; out has digits + 1. */
+void sha256_digits(const unsigned char digest[32], size_t digits, char *out);
+/* The same of the digest of one text. */
 void sha256_hex(const void *data, size_t len, size_t digits, char *out);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* What the next request says; reset it by hand. */
 static struct {
-    const char *accept, *content_type, *if_match, *if_none_match;
+    const char *accept, *accept_encoding, *content_type, *if_match, *if_none_match;
     bool draining;
 } call_with;
 
@@ -43,6 +43,7 @@ static inline void call_setup(void)
         .queue = 4,
         .deadline_ms = 10000,
         .memory_max = (size_t)1 << 30,
+        .cache_max = (size_t)64 << 20,
         .connections_max = 1024,
     };
     if (call_app)
@@ -61,6 +62,7 @@ static inline void call_begin(struct request *request, const char *method, const
     const struct local_limits limits = {CALL_ARENA_MAX, call_app->options.body_max, NULL,
                                         clock_ns() + CALL_NS_MAX, NULL};
     const struct header known[] = {{"Accept", call_with.accept},
+                                   {"Accept-Encoding", call_with.accept_encoding},
                                    {"Content-Type", call_with.content_type},
                                    {"If-Match", call_with.if_match},
                                    {"If-None-Match", call_with.if_none_match}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * accept.c: reads an Accept field: a list of media ranges with qualities. Which formats there are
- * to choose from is the caller's business.
+ * accept.c: reads the fields Accept and Accept-Encoding: lists of ranges with qualities. Which
+ * formats and codings there are to choose from is the caller's business.
  */
 #include "accept.h"
 
@@ -19,6 +19,14 @@ static int range_fit(const char *range, size_t len, const char *type)
     if (len == main_len + 1 && range[main_len] == '*' && strncasecmp(range, type, main_len) == 0)
         return 2;
     return len == strlen(type) && strncasecmp(range, type, len) == 0 ? 3 : 0;
+}
+
+/* The same for a content coding: 1 any, 2 exactly. */
+static int coding_fit(const char *range, size_t len, const char *coding)
+{
+    if (len == 1 && *range == '*')
+        return 1;
+    return len == strlen(coding) && strncasecmp(range, coding, len) == 0 ? 2 : 0;
 }
 
 /* "0", "0.5", "1.000" in thousandths; -1 if it is no qvalue. */
@@ -63,19 +71,19 @@ static int element_quality(const char *parameters, const char *end)
     return ACCEPT_BEST;
 }
 
-int accept_quality(const char *accept, const char *type)
+/* The quality of the element that fits best, `unnamed` if none does. */
+static int list_quality(const char *list, const char *what,
+                        int (*fit_of)(const char *range, size_t len, const char *what), int unnamed)
 {
-    int best_fit = 0, quality = 0;
+    int best_fit = 0, quality = unnamed;
 
-    if (!accept || accept[strspn(accept, " \t,")] == '\0')
-        return ACCEPT_BEST;
-    for (const char *element = accept; *element;) {
+    for (const char *element = list; *element;) {
         const char *end = element + strcspn(element, ",");
         const char *parameters = memchr(element, ';', (size_t)(end - element));
         parameters = parameters ? parameters : end;
         size_t len = (size_t)(parameters - element);
         const char *range = trim(element, &len);
-        int fit = range_fit(range, len, type);
+        int fit = fit_of(range, len, what);
         int q = element_quality(parameters, end);
         if (fit > best_fit && q >= 0) {
             best_fit = fit;
@@ -84,4 +92,16 @@ int accept_quality(const char *accept, const char *type)
         element = *end ? end + 1 : end;
     }
     return quality;
+}
+
+int accept_quality(const char *accept, const char *type)
+{
+    if (!accept || accept[strspn(accept, " \t,")] == '\0')
+        return ACCEPT_BEST;
+    return list_quality(accept, type, range_fit, 0);
+}
+
+int accept_coding(const char *accept, const char *coding)
+{
+    return list_quality(accept, coding, coding_fit, ACCEPT_UNNAMED);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* accept.h: what a client's Accept field (RFC 9110, 12.5.1) says about a media type. */
+/* accept.h: what a client's fields Accept and Accept-Encoding (RFC 9110, 12.5) say. */
 #ifndef API_ACCEPT_H
 #define API_ACCEPT_H
 
@@ -9,5 +9,11 @@
  * counts; parameters other than q are ignored, and so are elements that are not well-formed. A
  * field that is absent (NULL) or empty wants everything. */
 int accept_quality(const char *accept, const char *type);
+
+#define ACCEPT_UNNAMED (-1)
+
+/* The same for a content coding in Accept-Encoding; ACCEPT_UNNAMED where the field says nothing of
+ * it, not even by *. */
+int accept_coding(const char *accept, const char *coding);
 
 #endif

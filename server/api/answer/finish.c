@@ -4,6 +4,7 @@
  * that depend on the endpoint rather than on HTTP: caching, semantics, service description.
  */
 #include "job.h"
+#include "job_delivery.h"
 #include "service.h"
 
 #define TEXT_OF(number) #number
@@ -40,11 +41,13 @@ void api_finish(struct request *request)
     if (request->method == METHOD_OPTIONS && !failed)
         return;
     response_header(request, "Cache-Control", cache_text(request, endpoint));
-    if (!request->suffix)
-        response_header(request, "Vary", "Accept, Accept-Encoding");
+    response_header(request, "Vary",
+                    request->suffix ? "Accept-Encoding" : "Accept, Accept-Encoding");
     if (computed)
-        delivery_fields(request);
-    else if (request->method == METHOD_GET || request->method == METHOD_HEAD)
+        job_delivery_fields(request);
+    else if (!failed && endpoint && endpoint->cache != CACHE_NO_STORE)
+        delivery_fields(request, request->state);
+    if (!computed && (request->method == METHOD_GET || request->method == METHOD_HEAD))
         response_header(request, "Link", "</openapi.json>; rel=\"service-desc\"");
 }
 
@@ -54,6 +57,7 @@ enum step api_done(struct request *request, const char *content_type)
         err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
         return STEP_FAILED;
     }
+    const struct endpoint *endpoint = request->route->endpoint;
     request->response.content_type = content_type;
-    return STEP_DONE;
+    return endpoint->cache == CACHE_NO_STORE ? STEP_DONE : service_deliver(request, NULL);
 }

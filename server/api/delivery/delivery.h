@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * delivery.h: what stands between a computed answer and its client: the tag that is known before
- * computing, preconditions, the caller's pin, the digest. GET is a pure function of its canonical
- * request, which is all that is hashed for the tag.
+ * delivery.h: what stands between an answer and its client: the tag that may be known before the
+ * answer is, preconditions, the caller's pin, the digest, the content coding, and the answers that
+ * are kept. In this order: judge, find, then (if it must be) make the bytes and encode them, keep
+ * them, and at last the fields.
  */
 #ifndef API_DELIVERY_H
 #define API_DELIVERY_H
@@ -10,33 +11,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "coding.h"
 #include "request.h"
 #include "sha256.h"
 #include "validators.h"
 
 #define DIGEST_BYTES_MAX ((size_t)16 << 20) /* longest answer with a digest */
 
-struct job;
+struct answers;
 
 struct delivery {
-    const char *canonical; /* path and query of a GET, defaults and expectations left out; NULL */
-    char etag[ETAG_BYTES]; /* "" while unknown */
-    bool unmodified;       /* the client has it */
-    bool digested;         /* `digest` is known */
-    bool pinned;           /* the digest is what the caller expects */
+    const char *media_type;
+    const char *pin; /* the first 16 hex digits of the digest that the caller expects, or NULL */
+    enum coding coding;
+    char etag[ETAG_BYTES];    /* "" while unknown */
+    bool unmodified;          /* the client has the answer */
+    bool digested;            /* `digest` is known */
+    bool pinned;              /* and is what the caller expects */
     unsigned char digest[32]; /* SHA-256 of the answer's bytes, before any content coding */
 };
 
-/* Any thread: once a request is prepared, all that can be told of its answer. False with an error
- * when the caller expects other semantics. */
-bool delivery_prepare(struct job *job);
-/* Loop thread, for GET and HEAD: answers what needs no computing. STEP_WORK: it must be computed.
- */
-enum step delivery_try(struct job *job);
-/* Any thread: the answer's bytes are in response.body. False with an error when they are not what
- * the caller expects. */
-bool delivery_encode(struct job *job);
-/* The fields of a computed answer, when it is sent. */
-void delivery_fields(struct request *request);
+/* The tag of what `subject` names. */
+void delivery_name(struct delivery *delivery, const char *subject);
+/* The tag of bytes whose digest is known; none for others. */
+void delivery_name_by_digest(struct delivery *delivery);
+
+/* For GET and HEAD, once the tag is known: STEP_WORK when the client needs the answer; STEP_DONE
+ * when it has it (but one with a pin is to be looked at all the same). */
+enum step delivery_judge(struct request *request, struct delivery *delivery);
+/* Loop thread, after that: STEP_WORK when the answer must be made; STEP_DONE when it is kept, or
+ * not needed for a HEAD. */
+enum step delivery_find(struct request *request, struct delivery *delivery,
+                        struct answers *answers);
+/* Any thread: the answer's bytes are in response.body. Takes their digest, which must agree with
+ * the pin, judges the preconditions of a POST, and encodes. */
+bool delivery_encode(struct request *request, struct delivery *delivery);
+/* Loop thread: what was encoded stays for the next who asks. */
+void delivery_keep(struct request *request, const struct delivery *delivery,
+                   struct answers *answers);
+/* Tag, digest and coding, as fields. */
+void delivery_fields(struct request *request, const struct delivery *delivery);
 
 #endif

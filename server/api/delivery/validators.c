@@ -14,6 +14,7 @@ void etag_make(char etag[ETAG_BYTES], const char *subject, const char *media_typ
                const char *coding)
 {
     const char *parts[] = {API_WIRE, subject, media_type, coding};
+    char digits[ETAG_DIGITS + 1];
     unsigned char digest[32];
     struct sha256 sha;
 
@@ -23,10 +24,8 @@ void etag_make(char etag[ETAG_BYTES], const char *subject, const char *media_typ
         sha256_update(&sha, "\n", 1);
     }
     sha256_final(&sha, digest);
-    size_t len = (size_t)snprintf(etag, ETAG_BYTES, "\"%s-", API_SEMANTICS);
-    for (size_t i = 0; i < ETAG_DIGITS / 2; i++)
-        len += (size_t)snprintf(etag + len, ETAG_BYTES - len, "%02x", digest[i]);
-    snprintf(etag + len, ETAG_BYTES - len, "\"");
+    sha256_digits(digest, ETAG_DIGITS, digits);
+    snprintf(etag, ETAG_BYTES, "\"%s-%s\"", API_SEMANTICS, digits);
 }
 
 bool etag_is_named(const char *field, const char *etag, bool strong)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "job_delivery.h"
 #include "metrics.h"
 #include "plans.h"
 #include "sha256.h"
@@ -51,7 +52,7 @@ static bool job_prepare(struct job *job)
     uint64_t start = clock_ns();
     bool read = job_read(job);
     bool ok = read && job->endpoint->prepare(job) && request->err.n == 0 &&
-              job_outputs_finish(job) && delivery_prepare(job);
+              job_outputs_finish(job) && job_delivery_prepare(job);
     request->parse_ns = clock_ns() - start;
     job->prepared = ok;
     return ok;
@@ -124,10 +125,17 @@ static enum step job_finish(struct job *job)
     metric_add(METRIC_elements, (int64_t)job->elements);
     if (!job_write(job))
         return STEP_FAILED;
-    request->response.content_type = format_media_type(job->format);
-    bool delivered = delivery_encode(job);
+    bool delivered = delivery_encode(request, &job->delivery);
     request->encode_ns = clock_ns() - computed;
     return delivered ? STEP_DONE : STEP_FAILED;
+}
+
+/* Whether a GET can be answered without computing. */
+static enum step job_find(struct job *job)
+{
+    enum step step = delivery_judge(job->request, &job->delivery);
+    return step == STEP_WORK ? delivery_find(job->request, &job->delivery, job->app->answers)
+                             : step;
 }
 
 enum step computed_quick(struct request *request)
@@ -139,12 +147,14 @@ enum step computed_quick(struct request *request)
         return STEP_WORK;
     if (!job_prepare(job))
         return STEP_FAILED;
-    enum step step = request->method == METHOD_POST ? STEP_WORK : delivery_try(job);
+    enum step step = request->method == METHOD_POST ? STEP_WORK : job_find(job);
     if (step != STEP_WORK)
         return step;
-    if (job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
+    bool coded = job->delivery.coding != CODING_IDENTITY;
+    if (coded || job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
         return STEP_WORK;
-    return job_finish(job);
+    step = job_finish(job);
+    return step == STEP_DONE ? computed_settle(request) : step;
 }
 
 enum step computed_work(struct request *request)
@@ -153,6 +163,13 @@ enum step computed_work(struct request *request)
     if (!job->prepared && !job_prepare(job))
         return STEP_FAILED;
     return job_finish(job);
+}
+
+enum step computed_settle(struct request *request)
+{
+    struct job *job = request->state;
+    delivery_keep(request, &job->delivery, job->app->answers);
+    return STEP_DONE;
 }
 
 /* ---- Pieces for endpoints ------------------------------------------------------------------ */

@@ -86,6 +86,7 @@ struct job {
     size_t elements;                        /* of all outputs */
     size_t work; /* what computing them costs besides, in elements; set by prepare */
     struct answer answer;
+    const char *canonical; /* of a GET: job_canonical() */
     struct delivery delivery;
     void *own; /* the endpoint's, in the arena */
 };

@@ -170,7 +170,7 @@ const char *job_canonical(struct job *job)
 
 static void links(struct job *job)
 {
-    const char *canonical = job->delivery.canonical, *query = canonical + strcspn(canonical, "?");
+    const char *canonical = job->canonical, *query = canonical + strcspn(canonical, "?");
     if (strlen(query) > LINK_QUERY_MAX)
         return;
     struct arena *arena = &job->request->arena;

@@ -155,6 +155,7 @@ static void add_service_limits(struct tree *limits, const struct app_options *op
     add_limit(limits, "queue", options->queue, "jobs", "--queue", err_slug(ERR_overloaded));
     add_limit(limits, "memory", (double)options->memory_max, "bytes", "--max-memory",
               err_slug(ERR_overloaded));
+    add_limit(limits, "cache", (double)options->cache_max, "bytes", "--cache-size", NULL);
     add_limit(limits, "connections", options->connections_max, "connections", "--max-connections",
               err_slug(ERR_overloaded));
     if (options->peer_connections_max)

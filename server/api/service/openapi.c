@@ -147,7 +147,7 @@ enum step openapi_quick(struct request *request)
         return STEP_FAILED;
     request->response.blob = blob_ref(app->openapi);
     request->response.content_type = format_media_type(format);
-    return STEP_DONE;
+    return service_deliver(request, app->openapi_digest);
 }
 
 const struct endpoint openapi_endpoint = {

@@ -24,4 +24,10 @@ bool service_begin(struct request *request, enum format *format);
 /* Answers with the tree, as JSON or as lines of text. */
 enum step service_answer(struct request *request, const struct tree *root, enum format format);
 
+/* deliver.c: ends a quick step whose answer is made: tag, preconditions, content coding. `digest`
+ * is that of the bytes, or NULL: it is taken. STEP_WORK and what follows are for gzip. */
+enum step service_deliver(struct request *request, const unsigned char *digest);
+enum step service_encode(struct request *request); /* on a worker */
+enum step service_settle(struct request *request);
+
 #endif
