@@ -21,6 +21,7 @@
 static struct {
     const char *accept, *accept_encoding, *content_type, *if_match, *if_none_match;
     bool draining;
+    bool no_cache; /* of the application: for the first request */
 } call_with;
 
 static struct app *call_app;
@@ -35,7 +36,7 @@ static inline bool call_is_draining(void *context)
 
 static inline void call_setup(void)
 {
-    static const struct app_options options = {
+    const struct app_options options = {
         .elements_max = (size_t)32 << 20,
         .text_elements_max = (size_t)4 << 20,
         .body_max = (size_t)64 << 20,
@@ -43,7 +44,7 @@ static inline void call_setup(void)
         .queue = 4,
         .deadline_ms = 10000,
         .memory_max = (size_t)1 << 30,
-        .cache_max = (size_t)64 << 20,
+        .cache_max = call_with.no_cache ? 0 : (size_t)64 << 20,
         .connections_max = 1024,
     };
     if (call_app)
