@@ -358,7 +358,8 @@ Test(value, choices_have_their_first_name)
 
 Test(nearest, is_within_a_third_of_the_letters)
 {
-    static const char *const names[] = {"d", "dim", "base", "layout", "rotary_dim", "direction"};
+    static const char *const names[] = {
+        "d", "dim", "base", "layout", "rotary_dim", "direction", "attention_factor"};
     static const struct {
         const char *name, *nearest;
     } cases[] = {
@@ -371,6 +372,11 @@ Test(nearest, is_within_a_third_of_the_letters)
         {"rotary_dimm", "rotary_dim"},
         {"drection", "direction"},
         {"bas", "base"},
+        {"attn_factor", "attention_factor"},
+        {"attnfctr", "attention_factor"},
+        {"attn_factro", NULL},
+        {"tn_factor", NULL},
+        {"attn_fa", NULL},
         {"x", NULL},
         {"", NULL},
         {"frequency", NULL},

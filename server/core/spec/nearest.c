@@ -6,7 +6,9 @@
 #include "nearest.h"
 #include "posenc.h"
 
-#define NAME_LEN_MAX 32 /* longer ones are not compared */
+#define NAME_LEN_MAX         32 /* longer ones are not compared */
+#define ABBREVIATION_LEN_MIN 6  /* a shorter one may abbreviate anything */
+#define ABBREVIATION_EDITS   2  /* as how many an abbreviation counts */
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -35,6 +37,18 @@ static size_t distance(struct pe__span a, struct pe__span b)
     return above[b.len];
 }
 
+/* attn_factor for attention_factor: the letters that are left stand in order. */
+static bool abbreviates(struct pe__span name, struct pe__span full)
+{
+    size_t taken = 0;
+    if (name.len < ABBREVIATION_LEN_MIN || name.len > full.len || 2 * name.len < full.len ||
+        name.text[0] != full.text[0])
+        return false;
+    for (size_t i = 0; i < full.len && taken < name.len; i++)
+        taken += full.text[i] == name.text[taken];
+    return taken == name.len;
+}
+
 void pe__nearest_init(struct pe__nearest *nearest, struct pe__span name)
 {
     size_t limit = (name.len + 1) / 3;
@@ -49,6 +63,8 @@ void pe__nearest_offer(struct pe__nearest *nearest, struct pe__span candidate)
     if (name.len > NAME_LEN_MAX || candidate.len > NAME_LEN_MAX)
         return;
     size_t d = distance(name, candidate);
+    if (abbreviates(name, candidate))
+        d = min_size(d, ABBREVIATION_EDITS);
     if (d < nearest->distance && d < name.len) {
         nearest->distance = d;
         nearest->best = candidate;

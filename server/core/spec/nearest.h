@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * nearest.h: collects candidates for what a misspelt name was meant to be. Near enough are at most
- * a third of its letters, and never more than three edits.
+ * a third of its letters, and never more than three edits; and what it abbreviates by no more than
+ * half.
  */
 #ifndef PE_CORE_NEAREST_H
 #define PE_CORE_NEAREST_H
