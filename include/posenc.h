@@ -277,6 +277,55 @@ size_t pe_positions_print(const double *at, size_t n, char *out, size_t size);
 bool pe_positions_check(const struct pe_spec *spec, const struct pe_positions *positions,
                         const char *param, struct pe_faults *faults);
 
+/* ---- Stages ------------------------------------------------------------------------------- */
+
+/* Where a pipeline rounds on purpose, as libraries that compute in f32 or bf16 do. Each stage that
+ * is named is one correctly rounded operation on what the stage before it gave (in f64: plain
+ * double arithmetic); the others are exact. */
+enum pe_stage {
+    PE_STAGE_POS,   /* the position as given, before the shift */
+    PE_STAGE_FREQ,  /* the frequency after its scaling; of alibi the slope */
+    PE_STAGE_ANGLE, /* position (with shift) times frequency; of alibi distance times slope */
+    PE_STAGE_TABLE, /* cos and sin; of kinds without frequencies and of biases the value */
+    PE_STAGE_APPLY, /* every product and sum of rotating and adding */
+    PE_STAGE_DOT,   /* the products and the running sum of q.k, channel by channel */
+    PE_STAGES_N
+};
+
+/* Zeroed: exact. */
+struct pe_stages {
+    unsigned named;                   /* bits 1 << enum pe_stage */
+    enum pe_dtype dtype[PE_STAGES_N]; /* of the named ones: any but PE_I64 */
+};
+
+/* A name for stages. */
+struct pe_preset {
+    const char *name;
+    const char *stages; /* spelt out; the dtype T is that of the tensors (see pe_stages_parse) */
+    const char *help;   /* what computes like this */
+};
+size_t pe_presets_n(void);
+const struct pe_preset *pe_preset_at(size_t i);
+const char *pe_stage_name(enum pe_stage stage); /* "pos" */
+
+/* Reads "exact", "freq:f32,angle:f32,table:bf16", presets, or presets and stages mixed; a stage
+ * with two dtypes is PE_CONFLICTING_PARAMETERS. T stands for `own`, in the table stage for f32 if
+ * `own` is f64, since the libraries meant compute cos and sin in f32. *spelt (may be NULL): the
+ * stages named by themselves, as bits. Faults name `param`. */
+bool pe_stages_parse(const char *text, size_t len, enum pe_dtype own, const char *param,
+                     struct pe_stages *stages, unsigned *spelt, struct pe_faults *faults);
+/* The canonical text: stages in their order, or "exact". Returns the length it needs, as snprintf
+ * does. */
+size_t pe_stages_print(const struct pe_stages *stages, char *out, size_t size);
+/* The stages that a kind has, as bits; others make no difference to it. */
+unsigned pe_kind_stages(const struct pe_kind *kind);
+/* The position that the pos stage gives; infinite beyond the range of its dtype. */
+double pe_stages_position(const struct pe_stages *stages, double position);
+/* pe_positions_check for the positions that the pos stage gives, which must be finite. */
+bool pe_stages_check(const struct pe_stages *stages, const struct pe_spec *spec,
+                     const struct pe_positions *positions, const char *param,
+                     struct pe_faults *faults);
+
 /* ---- Plans -------------------------------------------------------------------------------- */
 
 /* Frequencies and digit tables of one spec: immutable, shared by threads, freed by the caller. */
@@ -288,6 +337,11 @@ struct pe_plan;
 #define PE_PLAN_BYTES_MAX ((size_t)256 << 20)
 enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions *positions,
                            struct pe_plan **plan);
+/* The same with the stages pos, freq, angle and table, as far as the kind has them: all that is
+ * computed from the plan is then exact but for these. Positions must have passed pe_stages_check.
+ */
+enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages *stages,
+                              const struct pe_positions *positions, struct pe_plan **plan);
 void pe_plan_free(struct pe_plan *plan);
 const struct pe_spec *pe_plan_spec(const struct pe_plan *plan);
 size_t pe_plan_bytes(const struct pe_plan *plan);
@@ -352,6 +406,8 @@ struct pe_apply {
     const struct pe_positions *positions; /* [tokens] for all batches, or one per batch */
     size_t positions_n;                   /* 1, or in->batches */
     bool inverse;                         /* undo: rotate backwards, subtract */
+    const struct pe_stages *stages;       /* its apply stage, the result rounded to it and then to
+                                             out's dtype; NULL: exact */
     const struct pe_view *in, *out; /* same sizes; out may be in when the dtypes are equal; else
                                        inputs are taken exactly and rounded once to out's */
     void *work;                     /* pe_apply_work_bytes, 64-byte aligned */
@@ -367,6 +423,11 @@ void pe_apply(const struct pe_apply *job);
 void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
                  const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
                  enum pe_dtype dtype, const void *in, void *out);
+/* The same with the apply stage: each sum rounded to it, then to dtype. */
+void pe_add_bias_staged(const struct pe_plan *plan, const struct pe_stages *stages,
+                        const struct pe_positions *queries, const struct pe_positions *keys,
+                        size_t first, size_t heads_n, size_t batches, enum pe_dtype dtype,
+                        const void *in, void *out);
 
 /* ---- Sums --------------------------------------------------------------------------------- */
 
@@ -390,9 +451,10 @@ struct pe_scores {
     const double *anchors, *offsets;
     size_t anchors_n, offsets_n;
     bool anchor_is_key;
-    size_t head;         /* bias kinds */
-    bool scale_sqrt_dim; /* divide by sqrt(dim) */
-    double scale;        /* multiply by it; 1 for none */
+    size_t head;                    /* bias kinds */
+    const struct pe_stages *stages; /* apply (of biases the addition) and dot; NULL: exact */
+    bool scale_sqrt_dim;            /* divide by sqrt(dim) */
+    double scale;                   /* multiply by it; 1 for none */
     enum pe_normalize normalize;
     bool (*stop)(void *context); /* asked before each score is computed: true gives PE_STOPPED, with
                                     outputs half done; NULL: never */

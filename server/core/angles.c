@@ -9,23 +9,13 @@
 #include "ball.h"
 #include "kind.h"
 #include "round.h"
+#include "staged.h"
+
+#define BAND_BITS 128 /* of frequencies that are compared */
 
 /* ---- What both are made of ---------------------------------------------------------------- */
 
 static const struct pe__ball turn_ball = {0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52, 0x1p-105};
-
-static struct pe__ball frequency_ball(const struct pe_plan *plan, size_t k, bool scaled)
-{
-    mpfr_t w;
-    mpfr_init2(w, 160);
-    plan->spec.kind->ops->frequency(&plan->spec, k, scaled, w);
-    struct pe__ball ball = {.hi = mpfr_get_d(w, MPFR_RNDN)};
-    ball.eps = ball.hi * 0x1p-104;
-    mpfr_sub_d(w, w, ball.hi, MPFR_RNDN);
-    ball.lo = mpfr_get_d(w, MPFR_RNDN);
-    mpfr_clear(w);
-    return ball;
-}
 
 static void set_turn(mpfr_t turn)
 {
@@ -56,8 +46,7 @@ struct request {
 static void quantity_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct request *request = context;
-    const struct pe_spec *spec = &request->plan->spec;
-    spec->kind->ops->frequency(spec, i, request->quantity != BASE_INV_FREQ, y);
+    pe__plan_frequency(request->plan, i, request->quantity != BASE_INV_FREQ, y);
     if (request->quantity == TURNS)
         mpfr_mul_d(y, y, request->context, MPFR_RNDN);
     if (request->quantity == TURNS || request->quantity == WAVELENGTH)
@@ -87,9 +76,15 @@ static struct pe__ball quantity_ball(const struct frequencies *w, const struct r
 }
 
 /* 0: the scaling keeps the frequency; 2: it divides it, by a double that is not 1. */
-static int64_t band_of(const struct frequencies *w)
+static int64_t band_of(const struct pe_plan *plan, size_t k)
 {
-    return w->base.hi - w->scaled.hi + (w->base.lo - w->scaled.lo) > w->base.hi * 0x1p-60 ? 2 : 0;
+    MPFR_DECL_INIT(scaled, BAND_BITS);
+    MPFR_DECL_INIT(base, BAND_BITS);
+    plan->spec.kind->ops->frequency(&plan->spec, k, true, scaled);
+    plan->spec.kind->ops->frequency(&plan->spec, k, false, base);
+    mpfr_sub(scaled, base, scaled, MPFR_RNDN);
+    mpfr_mul_2si(base, base, -60, MPFR_RNDN);
+    return mpfr_greater_p(scaled, base) ? 2 : 0;
 }
 
 static void frequencies_of_pair(const struct pe_plan *plan, const struct pe_frequencies *out,
@@ -102,7 +97,8 @@ static void frequencies_of_pair(const struct pe_plan *plan, const struct pe_freq
         [TURNS] = out->turns,
     };
     size_t k = pe__pair_source(plan, pair).k;
-    struct frequencies w = {frequency_ball(plan, k, true), frequency_ball(plan, k, false)};
+    struct frequencies w = {pe__plan_frequency_ball(plan, k, true),
+                            pe__plan_frequency_ball(plan, k, false)};
     for (enum quantity quantity = INV_FREQ; quantity <= TURNS; quantity++) {
         struct request request = {plan, quantity, out->context};
         void *column = columns[quantity];
@@ -110,7 +106,7 @@ static void frequencies_of_pair(const struct pe_plan *plan, const struct pe_freq
             pe__round_exact(out->dtype, quantity_exact, &request, k, column, pair);
     }
     if (out->band)
-        out->band[pair] = band_of(&w);
+        out->band[pair] = band_of(plan, k);
 }
 
 void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out)
@@ -127,20 +123,17 @@ struct angle {
     enum pe_angle form;
 };
 
-/* direction * position * w_k in radians. */
+/* direction * position * w_k in radians, rounded if that stage is named. */
 static void radians_exact(const struct angle *angle, size_t k, mpfr_t y)
 {
-    const struct pe_plan *plan = angle->plan;
-    mpfr_t position;
-    mpfr_init2(position, mpfr_get_prec(y));
-    mpfr_set_d(position, angle->at.hi, MPFR_RNDN);
-    mpfr_add_d(position, position, angle->at.lo, MPFR_RNDN);
-    mpfr_mul_d(position, position, plan->direction, MPFR_RNDN);
-    plan->spec.kind->ops->frequency(&plan->spec, k, true, y);
-    mpfr_mul(y, y, position, MPFR_RNDN);
+    if (angle->plan->w)
+        mpfr_set_d(y, pe__staged_angle(angle->plan, angle->at, k), MPFR_RNDN);
+    else
+        pe__plan_angle(angle->plan, angle->at, k, y);
+    if (angle->plan->direction < 0)
+        mpfr_neg(y, y, MPFR_RNDN);
     if (mpfr_zero_p(y))
         mpfr_set_zero(y, 1);
-    mpfr_clear(position);
 }
 
 /* The angle's turns less the whole ones, of which there are at most 2^54. The fraction has lost as
@@ -157,7 +150,8 @@ static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
         divide_by_turn(turns);
         mpfr_floor(whole, turns);
         mpfr_sub(turns, turns, whole, MPFR_RNDN);
-        if (mpfr_zero_p(whole) || (!mpfr_zero_p(turns) && mpfr_get_exp(turns) >= -spare))
+        if (mpfr_zero_p(whole) || !mpfr_number_p(turns) || /* of an infinite angle */
+            (!mpfr_zero_p(turns) && mpfr_get_exp(turns) >= -spare))
             break;
         bits *= 2;
         mpfr_set_prec(turns, bits);
@@ -195,11 +189,17 @@ static struct pe__ball fraction_ball(struct pe__ball turns)
     return fraction;
 }
 
-static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball w)
+static struct pe__ball radians_ball(const struct angle *angle, size_t k, struct pe__ball w)
 {
     double direction = angle->plan->direction;
     struct pe__ball position = {direction * angle->at.hi, direction * angle->at.lo, 0};
-    struct pe__ball radians = pe__ball_mul(w, position);
+    if (!angle->plan->w)
+        return pe__ball_mul(w, position);
+    return pe__ball_exact(direction * pe__staged_angle(angle->plan, angle->at, k) + 0);
+}
+
+static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball radians)
+{
     if (angle->form == PE_ANGLE)
         return radians;
     struct pe__ball turns = pe__ball_div(radians, turn_ball);
@@ -212,12 +212,12 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
 {
     for (size_t j = 0; j < pairs_n; j++) {
         struct pe__source source = pe__pair_source(plan, pairs[j]);
-        struct pe__ball w = frequency_ball(plan, source.k, true);
+        struct pe__ball w = pe__plan_frequency_ball(plan, source.k, true);
         for (size_t token = 0; token < positions->n; token++) {
             size_t i = token * pairs_n + j;
             struct angle angle = {plan, pe__plan_position(plan, positions->at[source.axis][token]),
                                   form};
-            struct pe__ball ball = angle_ball(&angle, w);
+            struct pe__ball ball = angle_ball(&angle, radians_ball(&angle, source.k, w));
             if (!pe__ball_round(ball, dtype, out, i))
                 pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);
         }

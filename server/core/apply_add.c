@@ -111,8 +111,7 @@ static void term_exact(const void *context, size_t i, mpfr_t y)
         pe__plan_pair_exact(plan, positions, addition->token, at, sum->is_sine ? NULL : y,
                             sum->is_sine ? y : NULL);
     else
-        plan->spec.kind->ops->row_exact(
-            plan, pe__plan_position(plan, positions->at[0][addition->token]), at, y);
+        pe__plan_row_exact(plan, pe__plan_position(plan, positions->at[0][addition->token]), at, y);
     if (addition->slab->job->inverse)
         mpfr_neg(y, y, MPFR_RNDN);
 }
@@ -190,9 +189,8 @@ static double make_values(const struct addition *addition, struct work *work)
     if (plan->pairs)
         return pe__plan_pairs(plan, &work->walk, positions, addition->token, addition->first,
                               addition->n, &work->planes);
-    return plan->spec.kind->ops->row(
-        plan, pe__plan_position(plan, positions->at[0][addition->token]), addition->first,
-        addition->n, work->planes.cos_hi, work->planes.cos_lo);
+    return pe__plan_row(plan, pe__plan_position(plan, positions->at[0][addition->token]),
+                        addition->first, addition->n, work->planes.cos_hi, work->planes.cos_lo);
 }
 
 static void add_exact_values(const struct pe__slab *slab)

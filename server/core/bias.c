@@ -24,13 +24,6 @@ struct block {
     double eps_max;
 };
 
-static struct pe__ball bias_ball(const struct pe_plan *plan, size_t head, double m, double n)
-{
-    struct pe__ball bias;
-    bias.eps = plan->spec.kind->ops->bias(plan, head, m, n, &bias.hi, &bias.lo);
-    return bias;
-}
-
 /* Chooses the keys [first, first + n), at most BLOCK of the rest. */
 static void fill_block(struct block *block, const struct pe_positions *keys, size_t first)
 {
@@ -38,7 +31,8 @@ static void fill_block(struct block *block, const struct pe_positions *keys, siz
     block->n = keys->n - first < BLOCK ? keys->n - first : BLOCK;
     block->eps_max = 0;
     for (size_t j = 0; j < block->n; j++) {
-        struct pe__ball bias = bias_ball(block->plan, block->head, block->query, block->keys[j]);
+        struct pe__ball bias =
+            pe__plan_bias(block->plan, block->head, block->query, block->keys[j]);
         block->hi[j] = bias.hi;
         block->lo[j] = bias.lo;
         block->eps[j] = bias.eps;
@@ -49,8 +43,7 @@ static void fill_block(struct block *block, const struct pe_positions *keys, siz
 static void bias_exact(const void *context, size_t j, mpfr_t y)
 {
     const struct block *block = context;
-    block->plan->spec.kind->ops->bias_exact(block->plan, block->head, block->query, block->keys[j],
-                                            y);
+    pe__plan_bias_exact(block->plan, block->head, block->query, block->keys[j], y);
 }
 
 /* Rounds the block's biases to elements [first, first + n) of out. */
@@ -87,10 +80,12 @@ void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
     const struct pe__kind_ops *ops = plan->spec.kind->ops;
     for (size_t i = 0; i < queries->n; i++)
         for (size_t j = 0; j < keys->n; j++)
-            out[i * keys->n + j] = ops->bucket(plan, queries->at[0][i], keys->at[0][j]);
+            out[i * keys->n + j] =
+                ops->bucket(plan, pe_stages_position(&plan->stages, queries->at[0][i]),
+                            pe_stages_position(&plan->stages, keys->at[0][j]));
 }
 
-/* The slope is what a distance of 1 costs. */
+/* The slope is what a distance of 1 costs, before the stages of biases. */
 static void slope_exact(const void *context, size_t head, mpfr_t y)
 {
     const struct pe_plan *plan = context;
@@ -102,7 +97,8 @@ void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out)
 {
     size_t heads_n = pe_spec_heads(&plan->spec);
     for (size_t head = 0; head < heads_n; head++) {
-        struct pe__ball bias = bias_ball(plan, head, 0, 1);
+        struct pe__ball bias;
+        bias.eps = plan->spec.kind->ops->bias(plan, head, 0, 1, &bias.hi, &bias.lo);
         if (!pe__round(dtype, -bias.hi, -bias.lo, bias.eps, out, head))
             pe__round_exact(dtype, slope_exact, plan, head, out, head);
     }

@@ -9,6 +9,7 @@
 
 #include <mpfr.h>
 
+#include "ball.h"
 #include "cis.h"
 #include "posenc.h"
 
@@ -44,6 +45,9 @@ struct pe__kind_ops {
     double (*bias)(const struct pe_plan *plan, size_t head, double m, double n, double *hi,
                    double *lo);
     void (*bias_exact)(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y);
+    /* alibi: the slope of a head to the precision of y, error < 1 ulp. With a freq stage the plan's
+     * constants are the rounded slopes, and bias works from them. */
+    void (*slope)(const struct pe_spec *spec, size_t head, mpfr_t y);
     int64_t (*bucket)(const struct pe_plan *plan, double m, double n); /* t5 */
     /* Fills plan->constant_hi/lo (alibi: slopes; t5: values and thresholds); returns how many it
      * needs when both are NULL. */
@@ -58,11 +62,13 @@ struct pe__source {
 };
 
 struct pe_plan {
-    struct pe_spec spec; /* own copy; a posted table is the caller's */
+    struct pe_spec spec;     /* own copy; a posted table is the caller's */
+    struct pe_stages stages; /* those of pos, freq, angle and table that the kind has */
     double shift;
     double direction;                  /* 1 or -1 */
     size_t pairs;                      /* 0 without frequencies */
-    struct pe__cis *cis;               /* NULL without frequencies */
+    struct pe__cis *cis;               /* NULL without frequencies; angle stage: of frequency 1 */
+    struct pe__ball *w;                /* angle stage: the frequencies; else NULL */
     struct pe__source *sources;        /* [pairs]; NULL: axis 0, frequency = pair */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
@@ -71,8 +77,16 @@ struct pe_plan {
 extern const struct pe_kind pe__kind_none, pe__kind_integer, pe__kind_binary, pe__kind_sinusoidal,
     pe__kind_learned, pe__kind_rope, pe__kind_rope2d, pe__kind_alibi, pe__kind_t5;
 
-/* The position of a token on one axis with the plan's shift, exact. */
+static inline bool pe__stage_named(const struct pe_stages *stages, enum pe_stage stage)
+{
+    return stages->named >> stage & 1;
+}
+
+/* The position of a token on one axis: its pos stage, then the plan's shift, exact. */
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
+/* Frequency k after the freq stage: to the precision of w, and as a ball. */
+void pe__plan_frequency(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);
+struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bool scaled);
 struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair);
 
 /* Walks over the tokens of one block of pairs [first, first + n), n <= PE__BLOCK. */
@@ -95,5 +109,12 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          struct pe__planes *out);
 void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
                             mpfr_ptr s);
+/* The kind's row and bias with the plan's stages; as struct pe__kind_ops says. */
+double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
+                    double *hi, double *lo);
+void pe__plan_row_exact(const struct pe_plan *plan, struct pe__pos position, size_t channel,
+                        mpfr_t y);
+struct pe__ball pe__plan_bias(const struct pe_plan *plan, size_t head, double m, double n);
+void pe__plan_bias_exact(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "dd.h"
 #include "kind.h"
+#include "staged.h"
 
 /* ---- Making a plan ------------------------------------------------------------------------ */
 
@@ -43,7 +44,7 @@ static bool copy_spec(const struct pe_spec *from, struct pe_spec *to, size_t *by
 
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p)
 {
-    struct pe__dd sum = pe__two_sum(p, plan->shift);
+    struct pe__dd sum = pe__two_sum(pe_stages_position(&plan->stages, p), plan->shift);
     return (struct pe__pos){sum.hi, sum.lo};
 }
 
@@ -63,8 +64,30 @@ static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positi
 
 static void scaled_frequency(const void *context, size_t k, mpfr_t w)
 {
-    const struct pe_spec *spec = context;
-    spec->kind->ops->frequency(spec, k, true, w);
+    pe__plan_frequency(context, k, true, w);
+}
+
+static void frequency_one(const void *context, size_t k, mpfr_t w)
+{
+    (void)context;
+    (void)k;
+    mpfr_set_ui(w, 1, MPFR_RNDN);
+}
+
+#define ALL_GROUPS (((uint32_t)1 << PE__GROUPS_N) - 1)
+
+/* With an angle stage cos and sin are of doubles: a single frequency, every digit. */
+static bool make_angles(struct pe_plan *plan)
+{
+    size_t n = plan->spec.kind->ops->frequencies_n(&plan->spec);
+    plan->cis = pe__cis_new(frequency_one, NULL, 1, ALL_GROUPS);
+    plan->w = malloc((n + 1) * sizeof *plan->w);
+    if (!plan->w)
+        return false;
+    plan->bytes += n * sizeof *plan->w;
+    for (size_t k = 0; k < n; k++)
+        plan->w[k] = pe__plan_frequency_ball(plan, k, true);
+    return true;
 }
 
 /* Looked up once, because spec parameters are found by name. */
@@ -87,12 +110,30 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
 {
     const struct pe__kind_ops *ops = plan->spec.kind->ops;
     plan->pairs = ops->pairs_n(&plan->spec);
-    plan->cis = pe__cis_new(scaled_frequency, &plan->spec, ops->frequencies_n(&plan->spec),
-                            needed_groups(plan, positions));
+    if (pe__stage_named(&plan->stages, PE_STAGE_ANGLE) && !make_angles(plan))
+        return false;
+    if (!pe__stage_named(&plan->stages, PE_STAGE_ANGLE))
+        plan->cis = pe__cis_new(scaled_frequency, plan, ops->frequencies_n(&plan->spec),
+                                needed_groups(plan, positions));
     if (!plan->cis)
         return false;
     plan->bytes += pe__cis_bytes(plan->cis);
     return ops->pair_source ? make_sources(plan) : true;
+}
+
+static void slope_exact(const void *context, size_t head, mpfr_t y)
+{
+    const struct pe_spec *spec = context;
+    spec->kind->ops->slope(spec, head, y);
+}
+
+static void round_slopes(struct pe_plan *plan, size_t n)
+{
+    for (size_t head = 0; head < n; head++) {
+        plan->constant_hi[head] =
+            pe__round_exact_f64(plan->stages.dtype[PE_STAGE_FREQ], slope_exact, &plan->spec, head);
+        plan->constant_lo[head] = 0;
+    }
 }
 
 static bool make_constants(struct pe_plan *plan)
@@ -107,11 +148,22 @@ static bool make_constants(struct pe_plan *plan)
     plan->constant_lo = plan->constant_hi + n;
     plan->bytes += 2 * n * sizeof *plan->constant_hi;
     ops->constants(&plan->spec, plan->constant_hi, plan->constant_lo);
+    if (pe__stage_named(&plan->stages, PE_STAGE_FREQ))
+        round_slopes(plan, n);
     return true;
 }
 
+#define STAGES_OF_PLANS                                                                            \
+    (1u << PE_STAGE_POS | 1u << PE_STAGE_FREQ | 1u << PE_STAGE_ANGLE | 1u << PE_STAGE_TABLE)
+
 enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions *positions,
                            struct pe_plan **plan)
+{
+    return pe_plan_staged(spec, &(struct pe_stages){0}, positions, plan);
+}
+
+enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages *stages,
+                              const struct pe_positions *positions, struct pe_plan **plan)
 {
     *plan = NULL;
     struct pe_plan *p = calloc(1, sizeof *p);
@@ -119,6 +171,8 @@ enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions
         return PE_NO_MEMORY;
     p->bytes = sizeof *p;
     bool made = copy_spec(spec, &p->spec, &p->bytes);
+    p->stages = *stages;
+    p->stages.named &= STAGES_OF_PLANS & pe_kind_stages(spec->kind);
     p->shift = number_or(spec, "shift", 0);
     p->direction = number_or(spec, "direction", 1);
     if (made && spec->kind->ops->frequency)
@@ -138,6 +192,7 @@ void pe_plan_free(struct pe_plan *plan)
     if (!plan)
         return;
     pe__cis_free(plan->cis);
+    free(plan->w);
     free(plan->sources);
     free(plan->constant_hi);
     pe_spec_release(&plan->spec);
@@ -174,6 +229,14 @@ void pe__plan_walk_init(struct pe__plan_walk *walk)
 {
     for (size_t axis = 0; axis < PE_AXES_MAX; axis++)
         walk->axis[axis].valid = false;
+}
+
+/* cis of position * w_k for k in [first, first + n), the angle rounded if that stage is named. */
+static double cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
+                      size_t first, size_t n, struct pe__planes *out)
+{
+    return plan->w ? pe__staged_cis_row(plan, walk, at, first, n, out)
+                   : pe__cis_row(plan->cis, walk, at, first, n, out);
 }
 
 /* The frequencies that a block of pairs takes from one axis, in rising order: within `n` numbers
@@ -220,12 +283,61 @@ static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *wal
         struct axis_range range = axis_frequencies(sources, n, axis);
         if (range.n == 0)
             continue;
-        double eps =
-            pe__cis_row(plan->cis, &walk->axis[axis], at[axis], range.first, range.n, &part);
+        double eps = cis_row(plan, &walk->axis[axis], at[axis], range.first, range.n, &part);
         eps_max = eps > eps_max ? eps : eps_max;
         scatter_axis(sources, n, axis, range.first, &part, out);
     }
     return eps_max;
+}
+
+static void turn_back(size_t n, struct pe__planes *out)
+{
+    for (size_t j = 0; j < n; j++) { /* 0 - x: an exact zero stays +0 */
+        out->sin_hi[j] = 0 - out->sin_hi[j];
+        out->sin_lo[j] = 0 - out->sin_lo[j];
+    }
+}
+
+/* One pair's cosine or sine without its table stage, for MPFR. */
+struct value {
+    const struct pe_plan *plan;
+    const struct pe__pos *at; /* per axis */
+    bool is_sine;
+};
+
+static void unrounded_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                            mpfr_ptr s)
+{
+    if (plan->w) {
+        pe__staged_cis_exact(plan, at, k, c, s);
+    } else if (at.hi != 0) {
+        pe__cis_exact(plan->cis, at, k, c, s);
+    } else {
+        if (c)
+            mpfr_set_ui(c, 1, MPFR_RNDN);
+        if (s)
+            mpfr_set_zero(s, 1);
+    }
+    if (s && plan->direction < 0 && !mpfr_zero_p(s))
+        mpfr_neg(s, s, MPFR_RNDN);
+}
+
+static void value_exact(const void *context, size_t pair, mpfr_t y)
+{
+    const struct value *value = context;
+    struct pe__source source = pe__pair_source(value->plan, pair);
+    unrounded_exact(value->plan, value->at[source.axis], source.k, value->is_sine ? NULL : y,
+                    value->is_sine ? y : NULL);
+}
+
+static double round_table(const struct pe_plan *plan, const struct pe__pos at[PE_AXES_MAX],
+                          size_t first, size_t n, double eps, struct pe__planes *out)
+{
+    struct value value = {plan, at, false};
+    pe__staged_values(plan, value_exact, &value, first, n, eps, out->cos_hi, out->cos_lo);
+    value.is_sine = true;
+    pe__staged_values(plan, value_exact, &value, first, n, eps, out->sin_hi, out->sin_lo);
+    return 0;
 }
 
 double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
@@ -233,13 +345,11 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          struct pe__planes *out)
 {
     double eps = plan->sources ? several_axes(plan, walk, at, first, n, out)
-                               : pe__cis_row(plan->cis, &walk->axis[0], at[0], first, n, out);
-    if (plan->direction > 0)
-        return eps;
-    for (size_t j = 0; j < n; j++) { /* 0 - x: an exact zero stays +0 */
-        out->sin_hi[j] = 0 - out->sin_hi[j];
-        out->sin_lo[j] = 0 - out->sin_lo[j];
-    }
+                               : cis_row(plan, &walk->axis[0], at[0], first, n, out);
+    if (plan->direction < 0)
+        turn_back(n, out);
+    if (pe__stage_named(&plan->stages, PE_STAGE_TABLE))
+        eps = round_table(plan, at, first, n, eps, out);
     return eps;
 }
 
@@ -253,19 +363,28 @@ double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
     return pe__plan_pairs_at(plan, walk, at, first, n, out);
 }
 
+/* For frequency k, in place of the pair. */
+static void frequency_value_exact(const void *context, size_t k, mpfr_t y)
+{
+    const struct value *value = context;
+    unrounded_exact(value->plan, value->at[0], k, value->is_sine ? NULL : y,
+                    value->is_sine ? y : NULL);
+}
+
 void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
                             mpfr_ptr s)
 {
-    if (at.hi != 0) {
-        pe__cis_exact(plan->cis, at, k, c, s);
-    } else {
-        if (c)
-            mpfr_set_ui(c, 1, MPFR_RNDN);
-        if (s)
-            mpfr_set_zero(s, 1);
+    if (!pe__stage_named(&plan->stages, PE_STAGE_TABLE)) {
+        unrounded_exact(plan, at, k, c, s);
+        return;
     }
-    if (s && plan->direction < 0 && !mpfr_zero_p(s))
-        mpfr_neg(s, s, MPFR_RNDN);
+    enum pe_dtype dtype = plan->stages.dtype[PE_STAGE_TABLE];
+    struct value value = {plan, &at, false};
+    if (c)
+        mpfr_set_d(c, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
+    value.is_sine = true;
+    if (s)
+        mpfr_set_d(s, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
 }
 
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,

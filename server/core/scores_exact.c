@@ -46,7 +46,7 @@ static void learned_exactly(const struct pe_plan *plan, struct pe__pos at, size_
 {
     mpfr_t value;
     mpfr_init2(value, 128);
-    plan->spec.kind->ops->row_exact(plan, at, t, value);
+    pe__plan_row_exact(plan, at, t, value);
     mpfr_set_d(y, mpfr_get_d(value, MPFR_RNDN), MPFR_RNDN);
     mpfr_clear(value);
 }
@@ -65,7 +65,7 @@ static void code_exactly(const struct pe__cell *cell, struct pe__pos at, size_t 
     else if (plan->spec.kind->properties & PE_LEARNED)
         learned_exactly(plan, at, t, y);
     else
-        plan->spec.kind->ops->row_exact(plan, at, t, y);
+        pe__plan_row_exact(plan, at, t, y);
 }
 
 /* Term t of one part: y = factor * what the encoding gives. */
@@ -98,7 +98,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
         break;
     case PE__BIAS:
         mpfr_set_ui(factor, cell->n, MPFR_RNDN);
-        job->plan->spec.kind->ops->bias_exact(job->plan, job->head, cell->distance, 0, y);
+        pe__plan_bias_exact(job->plan, job->head, cell->distance, 0, y);
         break;
     case PE__ROTATED:
     default:

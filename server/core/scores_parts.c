@@ -197,7 +197,7 @@ static void make_code(struct pe__parts *parts, struct pe__pos at, struct pe__row
     if (plan->cis)
         code_from_pairs(parts, at, code);
     else
-        code->eps = plan->spec.kind->ops->row(plan, at, 0, parts->cell.terms_n, code->hi, code->lo);
+        code->eps = pe__plan_row(plan, at, 0, parts->cell.terms_n, code->hi, code->lo);
     if (plan->spec.kind->properties & PE_LEARNED) { /* a learned table is one of doubles */
         memset(code->lo, 0, parts->cell.terms_n * sizeof *code->lo);
         code->eps = 0;
@@ -234,15 +234,6 @@ void pe__choose_anchor(struct pe__parts *parts, double anchor)
 
 /* ---- Parts -------------------------------------------------------------------------------- */
 
-static struct pe__ball bias_ball(const struct pe__parts *parts)
-{
-    const struct pe_scores *job = parts->job;
-    struct pe__ball bias;
-    bias.eps = job->plan->spec.kind->ops->bias(job->plan, job->head, parts->cell.distance, 0,
-                                               &bias.hi, &bias.lo);
-    return bias;
-}
-
 /* One part, summed over the chosen vectors. */
 struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
 {
@@ -258,7 +249,8 @@ struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
     case PE__POSITION:
         return pe__ball_mul(n, row_dot(pe__query_code(parts), pe__key_code(parts), terms_n));
     case PE__BIAS:
-        return pe__ball_mul(n, bias_ball(parts));
+        return pe__ball_mul(
+            n, pe__plan_bias(parts->job->plan, parts->job->head, parts->cell.distance, 0));
     case PE__ROTATED:
     default:
         return row_dot(&parts->mixed, &parts->place_code, terms_n);

@@ -137,7 +137,7 @@ static void channel_exact(const void *context, size_t channel, mpfr_t y)
     const struct part *part = context;
     const struct pe_plan *plan = part->fill->plan;
     struct pe__pos at = pe__plan_position(plan, part->fill->positions->at[0][part->token]);
-    plan->spec.kind->ops->row_exact(plan, at, channel, y);
+    pe__plan_row_exact(plan, at, channel, y);
 }
 
 static void fill_row(struct fill *fill, size_t token)
@@ -150,7 +150,7 @@ static void fill_row(struct fill *fill, size_t token)
     double lo[PE__BLOCK];
     for (fill->first = 0; fill->first < dim; fill->first += PE__BLOCK) {
         fill->n = block_size(dim, fill->first);
-        double eps = plan->spec.kind->ops->row(plan, at, fill->first, fill->n, hi, lo);
+        double eps = pe__plan_row(plan, at, fill->first, fill->n, hi, lo);
         fill->cosine.runs[0] = (struct run){0, fill->n, fill->first, 1};
         round_part(&part, &fill->cosine, hi, lo, eps);
     }

@@ -89,6 +89,12 @@ static inline bool pe__ball_round(struct pe__ball a, enum pe_dtype dtype, void *
     return isfinite(a.hi) && isfinite(a.eps) && pe__round(dtype, a.hi, a.lo, a.eps, out, i);
 }
 
+/* The same with the result as a double. */
+static inline bool pe__ball_round_f64(struct pe__ball a, enum pe_dtype dtype, double *out)
+{
+    return isfinite(a.hi) && isfinite(a.eps) && pe__round_f64(dtype, a.hi, a.lo, a.eps, out);
+}
+
 /* ---- Sums of products --------------------------------------------------------------------- */
 
 /* Compensated sum of products of double-doubles (Ogita, Rump, Oishi 2005, Dot2). */

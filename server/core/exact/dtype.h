@@ -85,6 +85,21 @@ static inline double pe__bf16_to_f64(uint16_t h)
     return x;
 }
 
+/* x rounded to a floating dtype, as a double. */
+static inline double pe__f64_rounded(enum pe_dtype dtype, double x)
+{
+    switch (dtype) {
+    case PE_F32:
+        return pe__f32_from_f64(x);
+    case PE_F16:
+        return pe__f16_to_f64(pe__f16_from_f64(x));
+    case PE_BF16:
+        return pe__bf16_to_f64(pe__bf16_from_f64(x));
+    default:
+        return x;
+    }
+}
+
 /* Elements [first, first + n) of an array as doubles, as pe_load does. */
 void pe__load_row(enum pe_dtype dtype, const void *array, size_t first, size_t n, double *out);
 /* The same for pe_store. */

@@ -132,3 +132,27 @@ void pe__round_exact(enum pe_dtype dtype, pe__exact_fn *exact, const void *conte
     }
     mpfr_clear(y);
 }
+
+/* ---- Results as doubles ------------------------------------------------------------------- */
+
+bool pe__round_f64(enum pe_dtype dtype, double hi, double lo, double eps, double *out)
+{
+    union element element;
+    bool settled = pe__round(dtype, hi, lo, eps, &element, 0);
+    *out = settled ? pe_load(dtype, &element, 0) : 0;
+    return settled;
+}
+
+double pe__round_exact_f64(enum pe_dtype dtype, pe__exact_fn *exact, const void *context, size_t i)
+{
+    union element element;
+    pe__round_exact(dtype, exact, context, i, &element, 0);
+    return pe_load(dtype, &element, 0);
+}
+
+double pe__round_mpfr_f64(enum pe_dtype dtype, mpfr_srcptr y)
+{
+    union element element;
+    pe__round_mpfr(dtype, y, &element, 0);
+    return pe_load(dtype, &element, 0);
+}

@@ -31,4 +31,9 @@ void pe__round_exact(enum pe_dtype dtype, pe__exact_fn *exact, const void *conte
 /* Rounds y itself (taken as exact) to element i of out, once. */
 void pe__round_mpfr(enum pe_dtype dtype, mpfr_srcptr y, void *out, size_t i);
 
+/* All three with a result that is given back as a double (dtype: floating). */
+bool pe__round_f64(enum pe_dtype dtype, double hi, double lo, double eps, double *out);
+double pe__round_exact_f64(enum pe_dtype dtype, pe__exact_fn *exact, const void *context, size_t i);
+double pe__round_mpfr_f64(enum pe_dtype dtype, mpfr_srcptr y);
+
 #endif

@@ -156,7 +156,10 @@ static void bias_exact(const struct pe_plan *plan, size_t head, double m, double
     struct pe__dd distance = pe__two_sum(m, -n);
     mpfr_t slope;
     mpfr_init2(slope, mpfr_get_prec(y) + 64);
-    slope_exact(&plan->spec, head, slope);
+    if (pe__stage_named(&plan->stages, PE_STAGE_FREQ))
+        mpfr_set_d(slope, plan->constant_hi[head], MPFR_RNDN);
+    else
+        slope_exact(&plan->spec, head, slope);
     mpfr_t product;
     mpfr_init2(product, mpfr_get_prec(y) + 64);
     mpfr_set_d(product, distance.hi, MPFR_RNDN);
@@ -187,6 +190,7 @@ static const struct pe__kind_ops ops = {
     .check = check,
     .bias = bias,
     .bias_exact = bias_exact,
+    .slope = slope_exact,
     .constants = constants,
 };
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * staged.c: what a plan gives when a pipeline rounds on the way: frequencies, cos and sin, rows and
+ * biases, each rounded where its stage is named. A rounded angle is a double, whose cos and sin
+ * come from digit tables of the frequency 1, or, too small for their digits, from the first terms
+ * of the series.
+ */
+#include "staged.h"
+
+#include <math.h>
+
+#include "dtype.h"
+#include "operation.h"
+#include "round.h"
+
+static enum pe_dtype dtype_of(const struct pe_plan *plan, enum pe_stage stage)
+{
+    return plan->stages.dtype[stage];
+}
+
+static bool names(const struct pe_plan *plan, enum pe_stage stage)
+{
+    return pe__stage_named(&plan->stages, stage);
+}
+
+/* ---- Frequencies -------------------------------------------------------------------------- */
+
+/* Of the scaled frequencies, or of those without scaling. */
+struct frequencies {
+    const struct pe_spec *spec;
+    bool scaled;
+};
+
+static void frequency_exact(const void *context, size_t k, mpfr_t w)
+{
+    const struct frequencies *frequencies = context;
+    frequencies->spec->kind->ops->frequency(frequencies->spec, k, frequencies->scaled, w);
+}
+
+void pe__plan_frequency(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w)
+{
+    struct frequencies frequencies = {&plan->spec, scaled};
+    if (names(plan, PE_STAGE_FREQ))
+        mpfr_set_d(
+            w, pe__round_exact_f64(dtype_of(plan, PE_STAGE_FREQ), frequency_exact, &frequencies, k),
+            MPFR_RNDN);
+    else
+        frequency_exact(&frequencies, k, w);
+}
+
+#define FREQUENCY_BITS 160
+
+struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bool scaled)
+{
+    mpfr_t w;
+    mpfr_init2(w, FREQUENCY_BITS);
+    pe__plan_frequency(plan, k, scaled, w);
+    struct pe__ball ball = {.hi = mpfr_get_d(w, MPFR_RNDN)};
+    ball.eps = names(plan, PE_STAGE_FREQ) ? 0 : ball.hi * 0x1p-104;
+    mpfr_sub_d(w, w, ball.hi, MPFR_RNDN);
+    ball.lo = mpfr_get_d(w, MPFR_RNDN);
+    mpfr_clear(w);
+    return ball;
+}
+
+/* ---- Angles ------------------------------------------------------------------------------- */
+
+static void frequency_of_plan(const void *context, size_t k, mpfr_t w)
+{
+    pe__plan_frequency(context, k, true, w);
+}
+
+void pe__plan_angle(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_t y)
+{
+    mpfr_t position;
+    mpfr_init2(position, mpfr_get_prec(y));
+    mpfr_set_d(position, at.hi, MPFR_RNDN);
+    mpfr_add_d(position, position, at.lo, MPFR_RNDN);
+    pe__plan_frequency(plan, k, true, y);
+    mpfr_mul(y, y, position, MPFR_RNDN);
+    mpfr_clear(position);
+}
+
+struct angle {
+    const struct pe_plan *plan;
+    struct pe__pos at;
+};
+
+static void angle_exact(const void *context, size_t k, mpfr_t y)
+{
+    const struct angle *angle = context;
+    pe__plan_angle(angle->plan, angle->at, k, y);
+}
+
+double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k)
+{
+    enum pe_dtype dtype = dtype_of(plan, PE_STAGE_ANGLE);
+    struct pe__operand w = {plan->w[k], frequency_of_plan, plan, k};
+    if (at.lo == 0)
+        return pe__product_with(dtype, at.hi, &w) + 0; /* an exact 0 is +0 */
+    struct pe__ball radians = pe__ball_mul(plan->w[k], (struct pe__ball){.hi = at.hi, .lo = at.lo});
+    struct angle angle = {plan, at};
+    double rounded;
+    if (pe__ball_round_f64(radians, dtype, &rounded))
+        return rounded;
+    return pe__round_exact_f64(dtype, angle_exact, &angle, k);
+}
+
+/* ---- Cos and sin of an angle -------------------------------------------------------------- */
+
+#define SMALL_MAX 0x1p-13 /* a double from here on is a multiple of 2^-66, the tables' last digit  \
+                           */
+#define SMALL_EPS 0x1p-102
+
+/* cos a = 1 - z/2 + z^2/24 - z^3/720 + .., z = a^2 < 2^-26. The next term is below 2^-119, those in
+ * plain double are off by less than 2^-109. */
+static struct pe__dd cos_small(double a)
+{
+    struct pe__dd z = pe__two_prod(a, a);
+    double rest = z.hi * z.hi * (1.0 / 24 - z.hi / 720);
+    struct pe__dd sum = pe__dd_add((struct pe__dd){1, 0}, (struct pe__dd){-z.hi / 2, -z.lo / 2});
+    return pe__dd_add(sum, (struct pe__dd){rest, 0});
+}
+
+/* sin a = a - a t, t = z/6 (1 - z/20 (1 - z/42 ..)) < 2^-28. What t lacks is below 2^-82 of it. */
+static struct pe__dd sin_small(double a)
+{
+    const struct pe__dd sixth = {0x1.5555555555555p-3, 0x1.5555555555555p-57};
+    struct pe__dd z = pe__two_prod(a, a);
+    double inner = z.hi / 20 * (1 - z.hi / 42);
+    struct pe__dd t = pe__dd_mul(pe__dd_mul(z, sixth), pe__fast_two_sum(1, -inner));
+    struct pe__dd at = pe__dd_mul_d(t, a);
+    return pe__dd_add((struct pe__dd){a, 0}, (struct pe__dd){-at.hi, -at.lo});
+}
+
+static void set_lane(struct pe__planes *out, size_t j, struct pe__dd c, struct pe__dd s)
+{
+    out->cos_hi[j] = c.hi;
+    out->cos_lo[j] = c.lo;
+    out->sin_hi[j] = s.hi;
+    out->sin_lo[j] = s.lo;
+}
+
+/* Lane j of out; returns the error bound. */
+static double cis_of(const struct pe_plan *plan, struct pe__walk *walk, double angle, size_t j,
+                     struct pe__planes *out)
+{
+    struct pe__planes one;
+    if (!isfinite(angle)) {
+        struct pe__dd none = {__builtin_nan(""), 0};
+        set_lane(out, j, none, none);
+        return 0;
+    }
+    if (angle != 0 && fabs(angle) < SMALL_MAX) {
+        set_lane(out, j, cos_small(angle), sin_small(angle));
+        return SMALL_EPS;
+    }
+    double eps = pe__cis_row(plan->cis, walk, (struct pe__pos){angle, 0}, 0, 1, &one);
+    set_lane(out, j, (struct pe__dd){one.cos_hi[0], one.cos_lo[0]},
+             (struct pe__dd){one.sin_hi[0], one.sin_lo[0]});
+    return eps;
+}
+
+double pe__staged_cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
+                          size_t first, size_t n, struct pe__planes *out)
+{
+    double eps_max = 0;
+    for (size_t j = 0; j < n; j++) {
+        double eps = cis_of(plan, walk, pe__staged_angle(plan, at, first + j), j, out);
+        eps_max = eps > eps_max ? eps : eps_max;
+    }
+    return eps_max;
+}
+
+void pe__staged_cis_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                          mpfr_ptr s)
+{
+    double angle = pe__staged_angle(plan, at, k);
+    if (isfinite(angle) && angle != 0) {
+        pe__cis_exact(plan->cis, (struct pe__pos){angle, 0}, 0, c, s);
+        return;
+    }
+    if (c)
+        mpfr_set_d(c, angle == 0 ? 1 : __builtin_nan(""), MPFR_RNDN);
+    if (s)
+        mpfr_set_d(s, angle == 0 ? 0 : __builtin_nan(""), MPFR_RNDN);
+}
+
+/* ---- Values ------------------------------------------------------------------------------- */
+
+void pe__staged_values(const struct pe_plan *plan, pe__exact_fn *exact, const void *context,
+                       size_t first, size_t n, double eps, double *hi, double *lo)
+{
+    enum pe_dtype dtype = dtype_of(plan, PE_STAGE_TABLE);
+    for (size_t j = 0; j < n; j++) {
+        double rounded;
+        if (!pe__round_f64(dtype, hi[j], lo[j], eps, &rounded))
+            rounded = pe__round_exact_f64(dtype, exact, context, first + j);
+        hi[j] = rounded;
+        lo[j] = 0;
+    }
+}
+
+/* A row of a kind without frequencies. */
+struct row {
+    const struct pe_plan *plan;
+    struct pe__pos position;
+};
+
+static void row_exact(const void *context, size_t channel, mpfr_t y)
+{
+    const struct row *row = context;
+    row->plan->spec.kind->ops->row_exact(row->plan, row->position, channel, y);
+}
+
+double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
+                    double *hi, double *lo)
+{
+    double eps = plan->spec.kind->ops->row(plan, position, first, n, hi, lo);
+    if (!names(plan, PE_STAGE_TABLE))
+        return eps;
+    struct row row = {plan, position};
+    pe__staged_values(plan, row_exact, &row, first, n, eps, hi, lo);
+    return 0;
+}
+
+void pe__plan_row_exact(const struct pe_plan *plan, struct pe__pos position, size_t channel,
+                        mpfr_t y)
+{
+    struct row row = {plan, position};
+    if (names(plan, PE_STAGE_TABLE))
+        mpfr_set_d(y, pe__round_exact_f64(dtype_of(plan, PE_STAGE_TABLE), row_exact, &row, channel),
+                   MPFR_RNDN);
+    else
+        row_exact(&row, channel, y);
+}
+
+/* ---- Biases ------------------------------------------------------------------------------- */
+
+struct bias {
+    const struct pe_plan *plan;
+    double m, n;
+};
+
+static void bias_exact(const void *context, size_t head, mpfr_t y)
+{
+    const struct bias *bias = context;
+    bias->plan->spec.kind->ops->bias_exact(bias->plan, head, bias->m, bias->n, y);
+}
+
+struct pe__ball pe__plan_bias(const struct pe_plan *plan, size_t head, double m, double n)
+{
+    struct bias bias = {plan, pe_stages_position(&plan->stages, m),
+                        pe_stages_position(&plan->stages, n)};
+    struct pe__ball ball;
+    ball.eps = plan->spec.kind->ops->bias(plan, head, bias.m, bias.n, &ball.hi, &ball.lo);
+    for (enum pe_stage stage = PE_STAGE_ANGLE; stage <= PE_STAGE_TABLE; stage++) {
+        double rounded;
+        if (!names(plan, stage))
+            continue;
+        if (!pe__ball_round_f64(ball, dtype_of(plan, stage), &rounded))
+            rounded = pe__round_exact_f64(dtype_of(plan, stage), bias_exact, &bias, head);
+        ball = pe__ball_exact(rounded);
+    }
+    return ball;
+}
+
+void pe__plan_bias_exact(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y)
+{
+    struct bias bias = {plan, pe_stages_position(&plan->stages, m),
+                        pe_stages_position(&plan->stages, n)};
+    if (names(plan, PE_STAGE_ANGLE) || names(plan, PE_STAGE_TABLE))
+        mpfr_set_d(y, pe__plan_bias(plan, head, m, n).hi, MPFR_RNDN);
+    else
+        bias_exact(&bias, head, y);
+}
