@@ -292,6 +292,10 @@ enum pe_stage {
     PE_STAGES_N
 };
 
+/* Those that a plan has (pe_plan_staged); the others belong to what is done with it. */
+#define PE_STAGES_OF_PLANS                                                                         \
+    (1u << PE_STAGE_POS | 1u << PE_STAGE_FREQ | 1u << PE_STAGE_ANGLE | 1u << PE_STAGE_TABLE)
+
 /* Zeroed: exact. */
 struct pe_stages {
     unsigned named;                   /* bits 1 << enum pe_stage */
@@ -316,6 +320,7 @@ bool pe_stages_parse(const char *text, size_t len, enum pe_dtype own, const char
                      struct pe_stages *stages, unsigned *spelt, struct pe_faults *faults);
 /* The canonical text: stages in their order, or "exact". Returns the length it needs, as snprintf
  * does. */
+#define PE_STAGES_TEXT_MAX 72 /* bytes, with the NUL */
 size_t pe_stages_print(const struct pe_stages *stages, char *out, size_t size);
 /* The stages that a kind has, as bits; others make no difference to it. */
 unsigned pe_kind_stages(const struct pe_kind *kind);
@@ -406,11 +411,11 @@ struct pe_apply {
     const struct pe_positions *positions; /* [tokens] for all batches, or one per batch */
     size_t positions_n;                   /* 1, or in->batches */
     bool inverse;                         /* undo: rotate backwards, subtract */
-    const struct pe_stages *stages;       /* its apply stage, the result rounded to it and then to
-                                             out's dtype; NULL: exact */
     const struct pe_view *in, *out; /* same sizes; out may be in when the dtypes are equal; else
                                        inputs are taken exactly and rounded once to out's */
     void *work;                     /* pe_apply_work_bytes, 64-byte aligned */
+    const struct pe_stages *stages; /* the apply stage: its dtype for every operation, then out's;
+                                       NULL: exact */
 };
 size_t pe_apply_work_bytes(const struct pe_plan *plan);
 /* Rotates the first rotary_dim channels and passes the rest through, or adds. Position 0 gives

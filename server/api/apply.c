@@ -260,6 +260,11 @@ static void outputs_state(struct job *job, struct target *target)
     label_axes(job_output(job, name, target->dtype, in->rank, in->shape), target);
 }
 
+bool apply_stages(struct job *job, enum pe_dtype dtype)
+{
+    return job_stages(job, PE_STAGES_OF_PLANS | 1u << PE_STAGE_APPLY, dtype);
+}
+
 static bool prepare_targets(struct job *job, struct apply *own)
 {
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
@@ -267,7 +272,7 @@ static bool prepare_targets(struct job *job, struct apply *own)
     for (size_t i = 0; ok && i < own->targets_n; i++)
         ok = view_target(job, &own->target[i]);
     ok = job_table(job) && ok;
-    if (!job_specs_finish(job) || !ok)
+    if (!job_specs_finish(job) || !ok || !apply_stages(job, own->target[0].in.dtype))
         return false;
     for (size_t i = 0; i < own->targets_n; i++)
         ok = check_dim(job, &own->target[i]) && read_positions(job, &own->target[i]) && ok;
@@ -351,7 +356,8 @@ static bool apply_target(struct job *job, const struct target *target)
                                 .inverse = job_key(job, "inverse")->number != 0,
                                 .in = &target->view,
                                 .out = &out_view,
-                                .work = work});
+                                .work = work,
+                                .stages = &job->stages});
     if (job->format == FORMAT_JSON || job->format == FORMAT_TXT)
         norm_readout(job, target, out, target->dtype);
     return true;

@@ -29,6 +29,8 @@ struct apply {
     struct position_lists queries, keys;
 };
 
+/* The stages that applying has; `dtype` is that of the first tensor. */
+bool apply_stages(struct job *job, enum pe_dtype dtype);
 bool apply_scores_prepare(struct job *job, struct apply *own);
 bool apply_scores_compute(struct job *job, struct apply *own);
 

@@ -84,6 +84,8 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
     if (!read_side(job, "k_positions", keys, 0, &own->keys) ||
         !read_side(job, "positions", queries, (double)keys - (double)queries, &own->queries))
         return false;
+    if (!apply_stages(job, scores->dtype))
+        return false;
     own->target[0].in = *scores;
     own->target[0].positions = own->queries;
     output_state(job, own);
@@ -101,7 +103,7 @@ bool apply_scores_compute(struct job *job, struct apply *own)
     void *out = job_output_data(job, "scores_out");
     if (!out || job_expired(job))
         return false;
-    pe_add_bias(job_plan(job, 0), own->queries.list, own->keys.list, 0, heads,
-                in->count / (heads * plane), in->dtype, in->data, out);
+    pe_add_bias_staged(job_plan(job, 0), &job->stages, own->queries.list, own->keys.list, 0, heads,
+                       in->count / (heads * plane), in->dtype, in->data, out);
     return true;
 }

@@ -38,7 +38,7 @@ static bool prepare(struct job *job)
         struct output *output = job_output(job, names[i], i < 4 ? dtype : PE_I64, 1, &pairs);
         output->axes[0] = (struct answer_axis){.name = "pair", .short_name = "pair"};
     }
-    return true;
+    return job_stages(job, 1u << PE_STAGE_FREQ, dtype);
 }
 
 static void readouts(struct job *job, const struct pe_frequencies *f, size_t pairs)

@@ -117,7 +117,8 @@ static void fill_after(const struct job *job, const struct output *output, size_
                                 .positions_n = 1,
                                 .in = &view,
                                 .out = &view,
-                                .work = scratch});
+                                .work = scratch,
+                                .stages = &job->stages});
     take_pairs(job, rows, n, out);
 }
 
@@ -172,6 +173,8 @@ static bool prepare(struct job *job)
     ok = own->arrows || job_unread(job, seeded, "without content there is no vector to turn");
     ok = columns_read(job, "pairs", pe_spec_pairs(spec), &own->pairs) && ok;
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
+    unsigned stages = PE_STAGES_OF_PLANS | (own->arrows ? 1u << PE_STAGE_APPLY : 0);
+    ok = job_stages(job, stages, own->dtype) && ok;
     if (!ok || !job_positions_check(job, &own->positions))
         return false;
     job->plan_positions = *own->positions.list;

@@ -230,6 +230,8 @@ static bool prepare(struct job *job)
     ok = job_positions(job, "anchors", 1, 1, &own->anchors) && ok;
     ok = job_positions(job, "offsets", 1, 1, &own->offsets) && ok;
     ok = (own->posted || content_read(job, own->dim, &own->content)) && ok;
+    ok = ok && job_stages(job, PE_STAGES_OF_PLANS | 1u << PE_STAGE_APPLY | 1u << PE_STAGE_DOT,
+                          own->posted ? own->q.dtype : PE_F64);
     struct position_lists all;
     if (!ok || !check_work(job, own) || !places(job, own, &all) || !job_positions_check(job, &all))
         return false;
@@ -297,6 +299,7 @@ static struct pe_scores *core_job(struct job *job, size_t spec)
         .scale_sqrt_dim = own->scale_sqrt_dim,
         .scale = own->scale,
         .normalize = (enum pe_normalize)job_key(job, "normalize")->number,
+        .stages = &job->stages,
         .stop = should_stop,
         .stop_context = job,
         .scores = own->scores + spec * a_n * o_n,

@@ -179,6 +179,19 @@ static void fill_slopes(const struct job *job, const struct output *output, size
 
 /* ---- Outputs ------------------------------------------------------------------------------- */
 
+/* The stages that can make a difference to the value asked for. */
+static unsigned stages_of(enum value value)
+{
+    switch (value) {
+    case BUCKET:
+        return 1u << PE_STAGE_POS;
+    case SLOPES:
+        return 1u << PE_STAGE_FREQ;
+    default:
+        return PE_STAGES_OF_PLANS;
+    }
+}
+
 static void rows_state(struct job *job, const char *name, output_fill *fill)
 {
     const struct own *own = job->own;
@@ -249,6 +262,8 @@ static bool prepare(struct job *job)
     if (!ok)
         return false;
     own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);
+    if (!job_stages(job, stages_of(own->value), own->value == BUCKET ? PE_F64 : own->dtype))
+        return false;
     own->width = row_width(job, own->value);
     if (spec->kind->acts != PE_BIASES && !columns_read(job, "channels", own->width, &own->channels))
         return false;

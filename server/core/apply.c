@@ -130,13 +130,18 @@ static void copy_slab(const struct pe__slab *slab)
 
 /* ---- Apply -------------------------------------------------------------------------------- */
 
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 size_t pe_apply_work_bytes(const struct pe_plan *plan)
 {
     switch (plan->spec.kind->acts) {
     case PE_ROTATES:
-        return pe__rotate_work_bytes();
+        return max_size(pe__rotate_work_bytes(), pe__staged_work_bytes());
     case PE_ADDS:
-        return pe__add_work_bytes(plan);
+        return max_size(pe__add_work_bytes(plan), pe__staged_work_bytes());
     default:
         return 64; /* none is needed, but some allocators fail for 0 */
     }
@@ -169,13 +174,22 @@ static void widen_slab(struct pe__slab slab)
     apply_slab(&slab);
 }
 
+static bool rounds_operations(const struct pe_apply *job)
+{
+    bool acts = job->plan->spec.kind->acts == PE_ROTATES || adds_something(job->plan);
+    return acts && job->stages && pe__stage_named(job->stages, PE_STAGE_APPLY);
+}
+
 void pe_apply(const struct pe_apply *job)
 {
     size_t batches_n = job->positions_n == 1 ? job->in->batches : 1;
+    bool staged = rounds_operations(job);
     bool widens = job->out->dtype == PE_F64 && job->in->dtype != PE_F64;
     for (size_t i = 0; i < job->positions_n; i++) {
         struct pe__slab slab = {job, &job->positions[i], i, batches_n};
-        if (widens)
+        if (staged)
+            pe__apply_staged(&slab);
+        else if (widens)
             widen_slab(slab);
         else
             apply_slab(&slab);

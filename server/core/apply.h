@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * apply.h: what applying an encoding to a tensor consists of, shared by apply.c (views, the walk
- * over rows), apply_rotate.c and apply_add.c.
+ * over rows), apply_rotate.c, apply_add.c and apply_staged.c.
  */
 #ifndef PE_CORE_APPLY_H
 #define PE_CORE_APPLY_H
@@ -34,5 +34,7 @@ void pe__apply_rotate(const struct pe__slab *slab);
 size_t pe__rotate_work_bytes(void);
 void pe__apply_add(const struct pe__slab *slab);
 size_t pe__add_work_bytes(const struct pe_plan *plan);
+void pe__apply_staged(const struct pe__slab *slab); /* with an apply stage; rotates or adds */
+size_t pe__staged_work_bytes(void);
 
 #endif

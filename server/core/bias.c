@@ -10,6 +10,7 @@
 #include "dtype.h"
 #include "exact.h"
 #include "kind.h"
+#include "operation.h"
 
 #define BLOCK 128 /* keys done together */
 
@@ -158,20 +159,48 @@ static void add_block(const struct block *block, const double *rounded, enum pe_
     pe__store_row(dtype, out, first, block->n, scores);
 }
 
-void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
-                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
-                 enum pe_dtype dtype, const void *in, void *out)
+/* The same with an apply stage: nothing is skipped. */
+static void add_block_staged(const struct block *block, enum pe_dtype stage, enum pe_dtype dtype,
+                             const void *in, void *out, size_t first)
+{
+    for (size_t j = 0; j < block->n; j++) {
+        struct pe__operand bias = {
+            {block->hi[j], block->lo[j], block->eps[j]}, bias_exact, block, j};
+        struct pe__operand score = pe__operand_of(pe_load(dtype, in, first + j));
+        pe_store(dtype, out, first + j, pe__sum_of(stage, &score, &bias));
+    }
+}
+
+void pe_add_bias_staged(const struct pe_plan *plan, const struct pe_stages *stages,
+                        const struct pe_positions *queries, const struct pe_positions *keys,
+                        size_t first, size_t heads_n, size_t batches, enum pe_dtype dtype,
+                        const void *in, void *out)
 {
     size_t rows_n = heads_n * queries->n;
+    bool staged = pe__stage_named(stages, PE_STAGE_APPLY);
     double rounded[BLOCK];
     for (size_t row = 0; row < rows_n; row++) {
         struct block block = {.plan = plan, .head = first + row / queries->n};
         block.query = queries->at[0][row % queries->n];
         for (size_t j = 0; j < keys->n; j += block.n) {
             fill_block(&block, keys, j);
-            round_block(&block, PE_F64, rounded, 0);
-            for (size_t batch = 0; batch < batches; batch++)
-                add_block(&block, rounded, dtype, in, out, (batch * rows_n + row) * keys->n + j);
+            if (!staged)
+                round_block(&block, PE_F64, rounded, 0);
+            for (size_t batch = 0; batch < batches; batch++) {
+                size_t at = (batch * rows_n + row) * keys->n + j;
+                if (staged)
+                    add_block_staged(&block, stages->dtype[PE_STAGE_APPLY], dtype, in, out, at);
+                else
+                    add_block(&block, rounded, dtype, in, out, at);
+            }
         }
     }
+}
+
+void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
+                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
+                 enum pe_dtype dtype, const void *in, void *out)
+{
+    pe_add_bias_staged(plan, &(struct pe_stages){0}, queries, keys, first, heads_n, batches, dtype,
+                       in, out);
 }

@@ -153,9 +153,6 @@ static bool make_constants(struct pe_plan *plan)
     return true;
 }
 
-#define STAGES_OF_PLANS                                                                            \
-    (1u << PE_STAGE_POS | 1u << PE_STAGE_FREQ | 1u << PE_STAGE_ANGLE | 1u << PE_STAGE_TABLE)
-
 enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions *positions,
                            struct pe_plan **plan)
 {
@@ -172,7 +169,7 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
     p->bytes = sizeof *p;
     bool made = copy_spec(spec, &p->spec, &p->bytes);
     p->stages = *stages;
-    p->stages.named &= STAGES_OF_PLANS & pe_kind_stages(spec->kind);
+    p->stages.named &= PE_STAGES_OF_PLANS & pe_kind_stages(spec->kind);
     p->shift = number_or(spec, "shift", 0);
     p->direction = number_or(spec, "direction", 1);
     if (made && spec->kind->ops->frequency)
@@ -235,7 +232,7 @@ void pe__plan_walk_init(struct pe__plan_walk *walk)
 static double cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
                       size_t first, size_t n, struct pe__planes *out)
 {
-    return plan->w ? pe__staged_cis_row(plan, walk, at, first, n, out)
+    return plan->w ? pe__staged_cis_row(plan, at, first, n, out)
                    : pe__cis_row(plan->cis, walk, at, first, n, out);
 }
 

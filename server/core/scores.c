@@ -37,9 +37,9 @@ static struct pe__ball mean_length(struct pe__parts *parts, const double *vector
 static struct pe__ball cosines_sum(struct pe__parts *parts)
 {
     const struct pe_scores *job = parts->job;
-    bool adds = pe__has_part(parts, PE__POSITION);
-    const struct pe__row *query_code = adds ? pe__query_code(parts) : NULL;
-    const struct pe__row *key_code = adds ? pe__key_code(parts) : NULL;
+    bool places_count = pe__places_count(&parts->cell);
+    const struct pe__row *query_code = places_count ? pe__query_code(parts) : NULL;
+    const struct pe__row *key_code = places_count ? pe__key_code(parts) : NULL;
     struct pe__ball sum = {0, 0, 0};
     for (size_t v = 0; v < job->vectors_n; v++) {
         pe__choose_vectors(parts, v, 1);
@@ -105,7 +105,7 @@ static void store_score(struct work *work, size_t i)
         job->rest[i] = rest_of(work, score, job->scores[i]);
 }
 
-/* What only adding kinds have: terms, and lengths that depend on the place. */
+/* Where places count: the terms of adding kinds, and lengths. */
 static void store_terms(struct work *work, size_t i)
 {
     struct pe_scores *job = work->job;
@@ -123,11 +123,11 @@ static bool compute_anchor(struct work *work, size_t a)
 {
     struct pe_scores *job = work->job;
     struct pe__parts *parts = &work->parts;
-    bool adds = pe__has_part(parts, PE__POSITION);
+    bool places_count = pe__places_count(&parts->cell);
     pe__choose_anchor(parts, job->anchors[a]);
     pe__choose_place(parts, job->anchors[a], 0);
     work->start = pe__parts_sum(parts);
-    if (adds)
+    if (places_count)
         store(work, PE__LENGTH_Q_AFTER, mean_length(parts, job->q, &parts->anchor_code),
               &job->norm_q_after[a]);
     for (size_t o = 0; o < job->offsets_n; o++) {
@@ -135,7 +135,7 @@ static bool compute_anchor(struct work *work, size_t a)
             return false;
         pe__choose_place(parts, job->anchors[a], job->offsets[o]);
         store_score(work, a * job->offsets_n + o);
-        if (adds)
+        if (places_count)
             store_terms(work, a * job->offsets_n + o);
     }
     return true;
@@ -164,7 +164,7 @@ static bool compute(struct work *work)
     pe__choose_vectors(parts, 0, job->vectors_n);
     store(work, PE__LENGTH_Q, mean_length(parts, job->q, NULL), &job->norm_q_before);
     store(work, PE__LENGTH_K, mean_length(parts, job->k, NULL), &job->norm_k_before);
-    bool only_distance = !pe__has_part(parts, PE__POSITION);
+    bool only_distance = !pe__places_count(&parts->cell);
     size_t anchors_n = only_distance && job->anchors_n > 1 ? 1 : job->anchors_n;
     for (size_t a = 0; a < anchors_n; a++)
         if (!compute_anchor(work, a))

@@ -33,8 +33,10 @@ enum pe__output {
 
 struct pe__cell {
     const struct pe_scores *job;
-    unsigned parts;      /* bit p: part p is in the score */
-    const size_t *order; /* channel of each term, or PE__NO_CHANNEL */
+    unsigned parts;        /* bit p: part p is in the score */
+    bool staged;           /* the score is that of scores_staged.c instead */
+    const size_t *order;   /* channel of each term, or PE__NO_CHANNEL */
+    const size_t *term_of; /* the other way round */
     size_t terms_n;
     struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
     double distance;              /* query position - key position */
@@ -64,6 +66,16 @@ static inline double pe__term_element(const struct pe__cell *cell, const double 
 /* The coefficient of term t of a rotated score for vector v is a[0] b[0] + ... (returns how many):
  * q1 k1 + q2 k2 for a cosine, q1 k2 - q2 k1 for a sine, q k for a channel that passes through. */
 size_t pe__mixed_factors(const struct pe__cell *cell, size_t t, size_t v, double a[2], double b[2]);
+
+/* Whether lengths and scores depend on where the vectors stand, not on their distance alone. */
+static inline bool pe__places_count(const struct pe__cell *cell)
+{
+    return cell->staged || cell->parts >> PE__POSITION & 1;
+}
+
+/* The encoding's own value in term t at a place; of rotations cos, sin or, for channels that pass,
+ * 1. */
+void pe__code_exact(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y);
 
 /* An output to the precision of y (a pe__exact_fn: context is the cell, i the output). */
 void pe__cell_exact(const void *context, size_t i, mpfr_t y);

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "exact.h"
-#include "scores.h"
+#include "scores_staged.h"
 
 /* More bits for the operands of the few operations that lead to one result. */
 #define OPERAND_BITS 16
@@ -51,8 +51,7 @@ static void learned_exactly(const struct pe_plan *plan, struct pe__pos at, size_
     mpfr_clear(value);
 }
 
-/* The encoding's own value in term t; of rotations cos, sin or, for channels that pass, 1. */
-static void code_exactly(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y)
+void pe__code_exact(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y)
 {
     const struct pe_plan *plan = cell->job->plan;
     bool is_cos = t < plan->pairs;
@@ -84,17 +83,17 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
         break;
     case PE__CROSS_Q:
         elements_exactly(cell, job->q, t, factor);
-        code_exactly(cell, key, t, y);
+        pe__code_exact(cell, key, t, y);
         break;
     case PE__CROSS_K:
         elements_exactly(cell, job->k, t, factor);
-        code_exactly(cell, query, t, y);
+        pe__code_exact(cell, query, t, y);
         break;
     case PE__POSITION:
         mpfr_set_prec(factor, mpfr_get_prec(y));
-        code_exactly(cell, query, t, factor);
+        pe__code_exact(cell, query, t, factor);
         mpfr_mul_ui(factor, factor, cell->n, MPFR_RNDN);
-        code_exactly(cell, key, t, y);
+        pe__code_exact(cell, key, t, y);
         break;
     case PE__BIAS:
         mpfr_set_ui(factor, cell->n, MPFR_RNDN);
@@ -104,7 +103,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
     default:
         mixed_exactly(cell, t, factor);
         if (!mpfr_zero_p(factor))
-            code_exactly(cell, (struct pe__pos){cell->distance, 0}, t, y);
+            pe__code_exact(cell, (struct pe__pos){cell->distance, 0}, t, y);
     }
     mpfr_mul(y, y, factor, MPFR_RNDN);
     mpfr_clear(factor);
@@ -123,9 +122,17 @@ static void score_term(const void *context, size_t i, mpfr_t y)
         mpfr_set_zero(y, 1);
 }
 
-static void sum_exactly(const struct pe__cell *cell, mpfr_t y)
+static void parts_exactly(const struct pe__cell *cell, mpfr_t y)
 {
     pe__exact_sum(score_term, cell, PE__PARTS_N * cell->terms_n, y);
+}
+
+static void sum_exactly(const struct pe__cell *cell, mpfr_t y)
+{
+    if (cell->staged)
+        pe__staged_sum_exact(cell, y);
+    else
+        parts_exactly(cell, y);
 }
 
 /* ---- Lengths ------------------------------------------------------------------------------ */
@@ -150,7 +157,7 @@ static void square_term(const void *context, size_t i, mpfr_t y)
     } else if (!lengths->at) {
         mpfr_set_zero(y, 1);
     } else {
-        code_exactly(lengths->cell, *lengths->at, t, y);
+        pe__code_exact(lengths->cell, *lengths->at, t, y);
         if (i % 3 == 1) {
             mpfr_mul_d(y, y, x, MPFR_RNDN);
             mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
@@ -167,7 +174,11 @@ static void length_exactly(const void *context, size_t i, mpfr_t y)
     one.v = one.cell->first + i;
     mpfr_t square;
     mpfr_init2(square, mpfr_get_prec(y) + OPERAND_BITS);
-    pe__exact_sum(square_term, &one, 3 * one.cell->terms_n, square);
+    if (one.cell->staged && one.at)
+        pe__staged_square_exact(&(struct pe__encoded){one.cell, one.vectors, one.v, *one.at, NULL},
+                                square);
+    else
+        pe__exact_sum(square_term, &one, 3 * one.cell->terms_n, square);
     mpfr_sqrt(y, square, MPFR_RNDN);
     mpfr_clear(square);
 }
@@ -203,9 +214,9 @@ static void cosine_exactly(const void *context, size_t i, mpfr_t y)
     cell.n = 1;
     struct pe__pos query = pe__query_place(&cell);
     struct pe__pos key = pe__key_place(&cell);
-    bool adds = cell.parts >> PE__POSITION & 1;
-    struct lengths lengths_q = {&cell, cell.job->q, adds ? &query : NULL, 0};
-    struct lengths lengths_k = {&cell, cell.job->k, adds ? &key : NULL, 0};
+    bool places_count = pe__places_count(&cell);
+    struct lengths lengths_q = {&cell, cell.job->q, places_count ? &query : NULL, 0};
+    struct lengths lengths_k = {&cell, cell.job->k, places_count ? &key : NULL, 0};
     mpfr_t score;
     mpfr_t length;
     mpfr_inits2(mpfr_get_prec(y) + OPERAND_BITS, score, length, (mpfr_ptr)NULL);
@@ -277,7 +288,7 @@ static void term_exactly(const struct pe__cell *cell, enum pe__part part, mpfr_t
 {
     struct pe__cell one = *cell;
     one.parts = 1u << part;
-    sum_exactly(&one, y);
+    parts_exactly(&one, y);
     mpfr_div_ui(y, y, cell->n, MPFR_RNDN);
 }
 

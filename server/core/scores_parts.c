@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operation.h"
+#include "scores_staged.h"
+
 #define ROWS_N 6
 
 /* ---- Terms -------------------------------------------------------------------------------- */
@@ -152,6 +155,10 @@ void pe__choose_vectors(struct pe__parts *parts, size_t first, size_t n)
 struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, size_t v,
                                 const struct pe__row *code)
 {
+    const struct pe__cell *cell = &parts->cell;
+    struct pe__pos at = code == &parts->anchor_code ? cell->anchor : cell->place;
+    if (cell->staged && code)
+        return pe__staged_length(&(struct pe__encoded){cell, vectors, v, at, code});
     struct pe__row *encoded = &parts->encoded;
     row_clear(encoded);
     for (size_t t = 0; t < parts->cell.terms_n; t++) {
@@ -206,12 +213,24 @@ static void make_code(struct pe__parts *parts, struct pe__pos at, struct pe__row
         code->size += fabs(code->hi[t]);
 }
 
-/* anchor + offset + shift, exact unless the three span more than 106 bits. */
+/* anchor + offset + shift, exact unless the three span more than 106 bits; with a pos stage the sum
+ * of the first two is rounded to it. */
 static struct pe__pos place_of(const struct pe_scores *job, double anchor, double offset)
 {
+    const struct pe_stages *stages = &job->plan->stages;
     struct pe__dd sum = pe__two_sum(anchor, offset);
-    sum = pe__dd_add(sum, (struct pe__dd){job->plan->shift, 0});
+    if (pe__stage_named(stages, PE_STAGE_POS))
+        sum = (struct pe__dd){pe__sum(stages->dtype[PE_STAGE_POS], anchor, offset), 0};
+    if (job->plan->spec.kind->acts != PE_BIASES) /* there it cancels */
+        sum = pe__dd_add(sum, (struct pe__dd){job->plan->shift, 0});
     return (struct pe__pos){sum.hi, sum.lo};
+}
+
+/* Whether scores are made of the encoding's values at both places. */
+static bool has_codes(const struct pe__parts *parts)
+{
+    enum pe_acts acts = parts->job->plan->spec.kind->acts;
+    return acts == PE_ADDS || (acts == PE_ROTATES && parts->cell.staged);
 }
 
 void pe__choose_place(struct pe__parts *parts, double anchor, double offset)
@@ -219,7 +238,7 @@ void pe__choose_place(struct pe__parts *parts, double anchor, double offset)
     struct pe__cell *cell = &parts->cell;
     cell->place = place_of(parts->job, anchor, offset);
     cell->distance = parts->job->anchor_is_key ? offset : 0 - offset;
-    if (pe__has_part(parts, PE__POSITION))
+    if (has_codes(parts))
         make_code(parts, cell->place, &parts->place_code);
     if (pe__has_part(parts, PE__ROTATED))
         make_code(parts, (struct pe__pos){cell->distance, 0}, &parts->place_code);
@@ -228,7 +247,7 @@ void pe__choose_place(struct pe__parts *parts, double anchor, double offset)
 void pe__choose_anchor(struct pe__parts *parts, double anchor)
 {
     parts->cell.anchor = place_of(parts->job, anchor, 0);
-    if (pe__has_part(parts, PE__POSITION))
+    if (has_codes(parts))
         make_code(parts, parts->cell.anchor, &parts->anchor_code);
 }
 
@@ -260,18 +279,24 @@ struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
 struct pe__ball pe__parts_sum(const struct pe__parts *parts)
 {
     struct pe__ball sum = {0, 0, 0};
+    struct pe__cell chosen = parts->cell;
+    chosen.first = parts->first;
+    chosen.n = parts->n;
+    if (chosen.staged)
+        return pe__staged_sum(&chosen, &parts->anchor_code, &parts->place_code);
     for (unsigned part = 0; part < PE__PARTS_N; part++)
         if (pe__has_part(parts, part))
             sum = pe__ball_add(sum, pe__part_ball(parts, part));
     return sum;
 }
 
-/* ---- Public ------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------- */
 
-/* ---- Memory ---------------------------------------------------------------------------- */
-
-static unsigned parts_of(enum pe_acts acts)
+/* With stages only the terms of adding kinds are made of parts. */
+static unsigned parts_of(enum pe_acts acts, bool staged)
 {
+    if (staged && acts != PE_ADDS)
+        return 0;
     switch (acts) {
     case PE_ADDS:
         return 1u << PE__CONTENT | 1u << PE__CROSS_Q | 1u << PE__CROSS_K | 1u << PE__POSITION;
@@ -283,6 +308,13 @@ static unsigned parts_of(enum pe_acts acts)
     default:
         return 1u << PE__CONTENT;
     }
+}
+
+static void invert_order(const struct pe__cell *cell, size_t *term_of)
+{
+    for (size_t t = 0; t < cell->terms_n; t++)
+        if (cell->order[t] != PE__NO_CHANNEL)
+            term_of[cell->order[t]] = t;
 }
 
 static void cut_rows(struct pe__parts *parts, size_t n)
@@ -302,19 +334,23 @@ bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job)
     size_t terms_max = 2 * plan->pairs + job->dim;
     *parts = (struct pe__parts){.job = job};
     bool *taken = calloc(job->dim, sizeof *taken);
-    parts->order = malloc(terms_max * sizeof *parts->order);
+    parts->order = malloc((terms_max + job->dim) * sizeof *parts->order);
     parts->numbers = malloc(ROWS_N * 2 * terms_max * sizeof *parts->numbers);
     parts->walks = aligned_alloc(64, (blocks_n + 1) * sizeof *parts->walks);
     bool made = taken && parts->order && parts->numbers && parts->walks;
+    bool staged = pe__scores_are_staged(job);
     if (made) {
         parts->cell = (struct pe__cell){
             .job = job,
-            .parts = parts_of(plan->spec.kind->acts),
+            .parts = parts_of(plan->spec.kind->acts, staged),
+            .staged = staged,
             .order = parts->order,
+            .term_of = parts->order + terms_max,
             .terms_n = order_terms(plan, job->dim, taken, parts->order),
             .n = job->vectors_n,
             .divides_by_zero = &parts->divides_by_zero,
         };
+        invert_order(&parts->cell, parts->order + terms_max);
         cut_rows(parts, parts->cell.terms_n);
         for (size_t i = 0; i < blocks_n; i++)
             pe__plan_walk_init(&parts->walks[i]);

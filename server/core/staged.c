@@ -8,6 +8,7 @@
 #include "staged.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "dtype.h"
 #include "operation.h"
@@ -96,20 +97,22 @@ double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k)
 {
     enum pe_dtype dtype = dtype_of(plan, PE_STAGE_ANGLE);
     struct pe__operand w = {plan->w[k], frequency_of_plan, plan, k};
+    struct pe__operand position = pe__operand_of(at.hi);
     if (at.lo == 0)
-        return pe__product_with(dtype, at.hi, &w) + 0; /* an exact 0 is +0 */
-    struct pe__ball radians = pe__ball_mul(plan->w[k], (struct pe__ball){.hi = at.hi, .lo = at.lo});
+        return pe__product_of(dtype, &position, &w) + 0; /* an exact 0 is +0 */
     struct angle angle = {plan, at};
+    struct pe__ball whole = {.hi = at.hi, .lo = at.lo};
     double rounded;
-    if (pe__ball_round_f64(radians, dtype, &rounded))
+    if (pe__ball_round_f64(pe__ball_mul(plan->w[k], whole), dtype, &rounded))
         return rounded;
     return pe__round_exact_f64(dtype, angle_exact, &angle, k);
 }
 
 /* ---- Cos and sin of an angle -------------------------------------------------------------- */
 
-#define SMALL_MAX 0x1p-13 /* a double from here on is a multiple of 2^-66, the tables' last digit  \
-                           */
+#define SMALL_MAX                                                                                  \
+    0x1p-13 /* a double from here on is a multiple of 2^-66, the tables' last digit                \
+             */
 #define SMALL_EPS 0x1p-102
 
 /* cos a = 1 - z/2 + z^2/24 - z^3/720 + .., z = a^2 < 2^-26. The next term is below 2^-119, those in
@@ -141,35 +144,31 @@ static void set_lane(struct pe__planes *out, size_t j, struct pe__dd c, struct p
     out->sin_lo[j] = s.lo;
 }
 
-/* Lane j of out; returns the error bound. */
-static double cis_of(const struct pe_plan *plan, struct pe__walk *walk, double angle, size_t j,
-                     struct pe__planes *out)
+/* Lanes that the tables do not reach: small angles, and infinite ones. */
+static void fill_rest(size_t n, const double *angles, struct pe__planes *out)
 {
-    struct pe__planes one;
-    if (!isfinite(angle)) {
-        struct pe__dd none = {__builtin_nan(""), 0};
-        set_lane(out, j, none, none);
-        return 0;
+    const struct pe__dd none = {__builtin_nan(""), 0};
+    for (size_t j = 0; j < n; j++) {
+        if (!isfinite(angles[j]))
+            set_lane(out, j, none, none);
+        else if (angles[j] != 0 && fabs(angles[j]) < SMALL_MAX)
+            set_lane(out, j, cos_small(angles[j]), sin_small(angles[j]));
     }
-    if (angle != 0 && fabs(angle) < SMALL_MAX) {
-        set_lane(out, j, cos_small(angle), sin_small(angle));
-        return SMALL_EPS;
-    }
-    double eps = pe__cis_row(plan->cis, walk, (struct pe__pos){angle, 0}, 0, 1, &one);
-    set_lane(out, j, (struct pe__dd){one.cos_hi[0], one.cos_lo[0]},
-             (struct pe__dd){one.sin_hi[0], one.sin_lo[0]});
-    return eps;
 }
 
-double pe__staged_cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
-                          size_t first, size_t n, struct pe__planes *out)
+double pe__staged_cis_row(const struct pe_plan *plan, struct pe__pos at, size_t first, size_t n,
+                          struct pe__planes *out)
 {
-    double eps_max = 0;
+    double angles[PE__BLOCK] = {0};
+    double tabled[PE__BLOCK] = {0}; /* only what the tables reach */
     for (size_t j = 0; j < n; j++) {
-        double eps = cis_of(plan, walk, pe__staged_angle(plan, at, first + j), j, out);
-        eps_max = eps > eps_max ? eps : eps_max;
+        angles[j] = pe__staged_angle(plan, at, first + j);
+        bool is_tabled = isfinite(angles[j]) && fabs(angles[j]) >= SMALL_MAX;
+        tabled[j] = is_tabled ? angles[j] : 0;
     }
-    return eps_max;
+    double eps = pe__cis_angles(plan->cis, n, tabled, out);
+    fill_rest(n, angles, out);
+    return at.hi == 0 ? 0 : fmax(eps, SMALL_EPS);
 }
 
 void pe__staged_cis_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
@@ -188,16 +187,26 @@ void pe__staged_cis_exact(const struct pe_plan *plan, struct pe__pos at, size_t 
 
 /* ---- Values ------------------------------------------------------------------------------- */
 
+/* A block of elements of any floating dtype. */
+union cells {
+    double f64[PE__BLOCK];
+    float f32[PE__BLOCK];
+    uint16_t f16[PE__BLOCK], bf16[PE__BLOCK];
+};
+
 void pe__staged_values(const struct pe_plan *plan, pe__exact_fn *exact, const void *context,
                        size_t first, size_t n, double eps, double *hi, double *lo)
 {
     enum pe_dtype dtype = dtype_of(plan, PE_STAGE_TABLE);
-    for (size_t j = 0; j < n; j++) {
-        double rounded;
-        if (!pe__round_f64(dtype, hi[j], lo[j], eps, &rounded))
-            rounded = pe__round_exact_f64(dtype, exact, context, first + j);
-        hi[j] = rounded;
-        lo[j] = 0;
+    union cells cells;
+    uint16_t bad[PE__BLOCK];
+    for (size_t start = 0; start < n; start += PE__BLOCK) {
+        size_t some = n - start < PE__BLOCK ? n - start : PE__BLOCK;
+        size_t bad_n = pe__round_row(dtype, some, hi + start, lo + start, eps, &cells, 1, bad);
+        for (size_t i = 0; i < bad_n; i++)
+            pe__round_exact(dtype, exact, context, first + start + bad[i], &cells, bad[i]);
+        pe__load_row(dtype, &cells, 0, some, hi + start);
+        memset(lo + start, 0, some * sizeof *lo);
     }
 }
 

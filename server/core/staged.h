@@ -15,8 +15,8 @@ void pe__plan_angle(const struct pe_plan *plan, struct pe__pos at, size_t k, mpf
  * range of the dtype. */
 double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k);
 /* pe__cis_row and pe__cis_exact of the rounded angles; NaN for infinite ones. */
-double pe__staged_cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
-                          size_t first, size_t n, struct pe__planes *out);
+double pe__staged_cis_row(const struct pe_plan *plan, struct pe__pos at, size_t first, size_t n,
+                          struct pe__planes *out);
 void pe__staged_cis_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
                           mpfr_ptr s);
 /* With a table stage: n values hi + lo off by at most eps, rounded in place; exact(context, first +

@@ -15,7 +15,7 @@ static inline void apply_views(const char *spec, const struct pe_positions *posi
     struct pe_plan *plan = plan_from(spec, positions);
     void *work = aligned_alloc(64, (pe_apply_work_bytes(plan) + 63) / 64 * 64);
     cr_assert_not_null(work);
-    pe_apply(&(struct pe_apply){plan, positions, positions_n, inverse, in, out, work});
+    pe_apply(&(struct pe_apply){plan, positions, positions_n, inverse, in, out, work, NULL});
     free(work);
     pe_plan_free(plan);
 }

@@ -67,8 +67,9 @@ static bool job_plans(struct job *job, bool find)
         struct job_spec *slot = &job->specs[i];
         if (slot->plan)
             continue;
-        slot->plan = (find ? plan_find : plan_get)(job->app->plans, &slot->spec, slot->compact,
-                                                   &job->plan_positions);
+        struct plan_source source = {&slot->spec, slot->compact, &job->stages,
+                                     &job->plan_positions};
+        slot->plan = (find ? plan_find : plan_get)(job->app->plans, &source);
         if (!slot->plan)
             return false;
     }

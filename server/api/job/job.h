@@ -78,6 +78,7 @@ struct job {
     struct pe_spec *flat_spec;          /* the one whose keys stand in the query (kind=...); NULL */
     struct pe_params keys;              /* the endpoint's own */
     struct pe_params common;            /* by enum common */
+    struct pe_stages stages;            /* set by job_stages; zeroed: exact */
     struct pe_positions plan_positions; /* what plans must be fast for, set by prepare; axes 0:
                                            no plan is needed */
     struct output outputs[JOB_OUTPUTS_MAX]; /* stated by prepare through job_output */
@@ -102,6 +103,12 @@ size_t job_product(const size_t *factors, size_t n); /* SIZE_MAX on overflow */
 void job_derive(struct job *job, const char *name, double number);
 /* The dtype of the answer: what dtype= says, else `otherwise`, which is then echoed. */
 enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise);
+/* In prepare, after job_specs_finish and before job_positions_check: the key `stages` of an answer
+ * for which those in the set `stages` (bits) can make a difference, given tensors of dtype `own`.
+ */
+bool job_stages(struct job *job, unsigned stages, enum pe_dtype own);
+/* What the answer has to say about them; NULL: nothing. */
+const char *job_stages_note(const struct job *job);
 /* Past the deadline: adds the error. Asked between slabs of work. */
 bool job_expired(struct job *job);
 

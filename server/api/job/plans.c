@@ -60,11 +60,13 @@ void plan_store_free(struct plan_store *store)
     free(store);
 }
 
-/* Whether a plan for integers below 2^24 would serve these positions. */
-static bool positions_near(const struct pe_spec *spec, const struct pe_positions *positions)
+/* Whether a plan for integers below 2^24 would serve these positions. Rounded ones are others. */
+static bool positions_near(const struct plan_source *source)
 {
-    double shift = pe_spec_number(spec, "shift");
-    if (pe_spec_dim(spec) > NEAR_DIM_MAX || shift != (double)(int64_t)shift)
+    const struct pe_positions *positions = source->positions;
+    double shift = pe_spec_number(source->spec, "shift");
+    if (pe_spec_dim(source->spec) > NEAR_DIM_MAX || shift != (double)(int64_t)shift ||
+        source->stages->named & 1u << PE_STAGE_POS)
         return false;
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {
@@ -75,11 +77,16 @@ static bool positions_near(const struct pe_spec *spec, const struct pe_positions
     return true;
 }
 
-/* The key in the cache, malloc'd: the compact form, marked when the positions are not near. */
-static char *plan_key(const char *compact, bool near)
+/* The key in the cache, malloc'd: the compact form, marked when the positions are not near, and the
+ * stages that a plan of this kind has. */
+static char *plan_key(const struct plan_source *source, bool near)
 {
+    struct pe_stages stages = *source->stages;
+    stages.named &= pe_kind_stages(source->spec->kind) & PE_STAGES_OF_PLANS;
+    char text[PE_STAGES_TEXT_MAX];
     char *key = NULL;
-    return asprintf(&key, "%s%s", compact, near ? "" : " far") < 0 ? NULL : key;
+    pe_stages_print(&stages, text, sizeof text);
+    return asprintf(&key, "%s%s %s", source->compact, near ? "" : " far", text) < 0 ? NULL : key;
 }
 
 static void meter_locked(struct plan_store *store)
@@ -104,14 +111,13 @@ static struct plan_ref *find_locked(struct plan_store *store, const char *key,
     return ref;
 }
 
-struct plan_ref *plan_find(struct plan_store *store, const struct pe_spec *spec,
-                           const char *compact, const struct pe_positions *positions)
+struct plan_ref *plan_find(struct plan_store *store, const struct plan_source *source)
 {
-    char *key = spec->table ? NULL : plan_key(compact, positions_near(spec, positions));
+    char *key = source->spec->table ? NULL : plan_key(source, positions_near(source));
     if (!key)
         return NULL;
     pthread_mutex_lock(&store->lock);
-    struct plan_ref *ref = find_locked(store, key, positions);
+    struct plan_ref *ref = find_locked(store, key, source->positions);
     pthread_mutex_unlock(&store->lock);
     free(key);
     if (ref)
@@ -120,36 +126,37 @@ struct plan_ref *plan_find(struct plan_store *store, const struct pe_spec *spec,
 }
 
 /* A new plan: for all near integers where that serves, else for just these positions. */
-static struct pe_plan *make_plan(const struct pe_spec *spec, const struct pe_positions *positions,
-                                 bool near)
+static struct pe_plan *make_plan(const struct plan_source *source, bool near)
 {
     /* The shift is added to positions: together they have every digit of NEAR_MAX. */
-    const double at[1] = {NEAR_MAX - pe_spec_number(spec, "shift")};
-    struct pe_positions all = {.axes = positions->axes, .n = 1};
+    const double at[1] = {NEAR_MAX - pe_spec_number(source->spec, "shift")};
+    struct pe_positions all = {.axes = source->positions->axes, .n = 1};
     for (size_t axis = 0; axis < PE_AXES_MAX; axis++)
         all.at[axis] = at;
     struct pe_plan *plan;
-    return pe_plan_new(spec, near ? &all : positions, &plan) == PE_OK ? plan : NULL;
+    return pe_plan_staged(source->spec, source->stages, near ? &all : source->positions, &plan) ==
+                   PE_OK
+               ? plan
+               : NULL;
 }
 
-struct plan_ref *plan_get(struct plan_store *store, const struct pe_spec *spec, const char *compact,
-                          const struct pe_positions *positions)
+struct plan_ref *plan_get(struct plan_store *store, const struct plan_source *source)
 {
-    struct plan_ref *found = plan_find(store, spec, compact, positions);
+    struct plan_ref *found = plan_find(store, source);
     if (found)
         return found;
     metric_add(METRIC_plan_misses, 1);
-    bool near = positions_near(spec, positions);
+    bool near = positions_near(source);
     struct plan_ref *ref = malloc(sizeof *ref);
-    char *key = plan_key(compact, near);
-    struct pe_plan *plan = ref && key ? make_plan(spec, positions, near) : NULL;
+    char *key = plan_key(source, near);
+    struct pe_plan *plan = ref && key ? make_plan(source, near) : NULL;
     if (!plan) {
         free(ref);
         free(key);
         return NULL;
     }
     *ref = (struct plan_ref){.plan = plan};
-    if (!spec->table) {
+    if (!source->spec->table) {
         pthread_mutex_lock(&store->lock);
         ref->entry = cache_put(store->cache, key, plan, pe_plan_bytes(plan));
         meter_locked(store);

@@ -217,6 +217,58 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
     return bits_n(size) * ERROR_PER_BIT;
 }
 
+/* ---- Angles ------------------------------------------------------------------------------- */
+
+#define DOUBLE_BITS 53
+
+/* The entries of one table for every lane's digit, 1 where that is 0. False if they all are. */
+static bool gather_entries(const struct pe__cis *cis, size_t table, size_t n,
+                           const magnitude *sizes, struct pe__planes *out)
+{
+    bool any = false;
+    set_one(n, out);
+    for (size_t j = 0; j < n; j++) {
+        size_t digit = (size_t)(sizes[j] >> cis->shift[table]) & pe__digits_n(cis);
+        if (digit == 0)
+            continue;
+        struct pe__cdd entry = pe__cis_entry(cis, table, digit, 0);
+        out->cos_hi[j] = *entry.cos_hi;
+        out->cos_lo[j] = *entry.cos_lo;
+        out->sin_hi[j] = *entry.sin_hi;
+        out->sin_lo[j] = *entry.sin_lo;
+        any = true;
+    }
+    return any;
+}
+
+double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
+                      struct pe__planes *out)
+{
+    magnitude sizes[PE__BLOCK];
+    struct pe__planes entries;
+    bool negative;
+    for (size_t j = 0; j < n; j++) {
+        bool split = position_split((struct pe__pos){angles[j], 0}, &sizes[j], &negative);
+        assert(split && (sizes[j] & ~cis->covered) == 0);
+        (void)split;
+    }
+    set_one(n, out);
+    for (size_t table = 0; table < cis->tables_n; table++) {
+        if (!gather_entries(cis, table, n, sizes, &entries))
+            continue;
+        struct pe__cdd_in x = planes_from(out, 0);
+        struct pe__cdd_in y = planes_from(&entries, 0);
+        struct pe__cdd product = planes_at(out, 0);
+        pe__kernels()->cis_mul(n, &x, &y, &product);
+    }
+    for (size_t j = 0; j < n; j++)
+        if (angles[j] < 0) {
+            out->sin_hi[j] = -out->sin_hi[j];
+            out->sin_lo[j] = -out->sin_lo[j];
+        }
+    return (DOUBLE_BITS + (double)cis->tables_n) * ERROR_PER_BIT;
+}
+
 /* ---- Exact values ------------------------------------------------------------------------- */
 
 /* position * w_k, off by at most 10 * 2^-precision of itself. */

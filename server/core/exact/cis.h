@@ -66,6 +66,12 @@ struct pe__walk {
 double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__pos position,
                    size_t first, size_t n, struct pe__planes *out);
 
+/* Of a set with the single frequency 1 and all groups: cis of n <= PE__BLOCK angles, finite
+ * multiples of 2^-66 up to 2^54 in size. All lanes take every product that one of them needs, so
+ * that it does not pay for few. Returns the bound as above. */
+double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
+                      struct pe__planes *out);
+
 /* cos and sin of position * w_k by MPFR to the precision of c and s (relative error <= 2^(4 -
  * precision) each); one that is 2^-4096 beside its angle counts as an exact zero, +0. One of them
  * may be NULL. */

@@ -53,27 +53,40 @@ static bool is_double(const struct pe__operand *x)
     return x->ball.eps == 0 && x->ball.lo == 0;
 }
 
-/* A double and a real number that MPFR gives to any precision. */
+/* Zeros, infinities and NaN, beside which the other number counts by its sign alone. */
+static bool decides(const struct pe__operand *x)
+{
+    return is_double(x) && (x->ball.hi == 0 || !isfinite(x->ball.hi));
+}
+
+void pe__operand_exact(const struct pe__operand *x, mpfr_t y)
+{
+    if (is_double(x))
+        mpfr_set_d(y, x->ball.hi, MPFR_RNDN);
+    else
+        x->exact(x->context, x->i, y);
+}
+
 struct pair {
-    double a;
-    const struct pe__operand *b;
+    const struct pe__operand *at[2];
 };
 
 static void product_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct pair *pair = context;
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(y) + 53); /* holds any double */
+    pe__operand_exact(pair->at[0], factor);
+    pe__operand_exact(pair->at[1], y);
+    mpfr_mul(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
     (void)i;
-    pair->b->exact(pair->b->context, pair->b->i, y);
-    mpfr_mul_d(y, y, pair->a, MPFR_RNDN);
 }
 
 static void summand_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct pair *pair = context;
-    if (i == 0)
-        mpfr_set_d(y, pair->a, MPFR_RNDN);
-    else
-        pair->b->exact(pair->b->context, pair->b->i, y);
+    pe__operand_exact(pair->at[i], y);
 }
 
 static void sum_exact(const void *context, size_t i, mpfr_t y)
@@ -82,26 +95,24 @@ static void sum_exact(const void *context, size_t i, mpfr_t y)
     pe__exact_sum(summand_exact, context, 2, y);
 }
 
-double pe__product_with(enum pe_dtype dtype, double a, const struct pe__operand *b)
+double pe__product_of(enum pe_dtype dtype, const struct pe__operand *a, const struct pe__operand *b)
 {
-    if (is_double(b) || a == 0 || !isfinite(a))
-        return pe__product(dtype, a, b->ball.hi);
-    struct pe__ball product = pe__ball_mul(pe__ball_exact(a), b->ball);
-    struct pair pair = {a, b};
+    if ((is_double(a) && is_double(b)) || decides(a) || decides(b))
+        return pe__product(dtype, a->ball.hi, b->ball.hi);
+    struct pair pair = {{a, b}};
     double rounded;
-    if (pe__ball_round_f64(product, dtype, &rounded))
+    if (pe__ball_round_f64(pe__ball_mul(a->ball, b->ball), dtype, &rounded))
         return rounded;
     return pe__round_exact_f64(dtype, product_exact, &pair, 0);
 }
 
-double pe__sum_with(enum pe_dtype dtype, double a, const struct pe__operand *b)
+double pe__sum_of(enum pe_dtype dtype, const struct pe__operand *a, const struct pe__operand *b)
 {
-    if (is_double(b) || !isfinite(a))
-        return pe__sum(dtype, a, b->ball.hi);
-    struct pe__ball sum = pe__ball_add(pe__ball_exact(a), b->ball);
-    struct pair pair = {a, b};
+    if (is_double(a) && is_double(b))
+        return pe__sum(dtype, a->ball.hi, b->ball.hi);
+    struct pair pair = {{a, b}};
     double rounded;
-    if (pe__ball_round_f64(sum, dtype, &rounded))
+    if (pe__ball_round_f64(pe__ball_add(a->ball, b->ball), dtype, &rounded))
         return rounded;
     return pe__round_exact_f64(dtype, sum_exact, &pair, 0);
 }

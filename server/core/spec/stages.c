@@ -189,7 +189,7 @@ bool pe_stages_parse(const char *text, size_t len, enum pe_dtype own, const char
 
 size_t pe_stages_print(const struct pe_stages *stages, char *out, size_t size)
 {
-    char text[PE_STAGES_N * 16] = EXACT;
+    char text[PE_STAGES_TEXT_MAX] = EXACT;
     size_t len = 0;
     for (size_t stage = 0; stage < PE_STAGES_N; stage++)
         if (stages->named >> stage & 1)
