@@ -151,8 +151,8 @@ enum step computed_quick(struct request *request)
     enum step step = request->method == METHOD_POST ? STEP_WORK : job_find(job);
     if (step != STEP_WORK)
         return step;
-    bool coded = job->delivery.coding != CODING_IDENTITY;
-    if (coded || job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
+    bool slow = job->delivery.coding != CODING_IDENTITY || job->stages.named != 0;
+    if (slow || job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
         return STEP_WORK;
     step = job_finish(job);
     return step == STEP_DONE ? computed_settle(request) : step;

@@ -39,7 +39,7 @@ double pe__product(enum pe_dtype dtype, double a, double b)
 double pe__sum(enum pe_dtype dtype, double a, double b)
 {
     double sum = a + b;
-    if (dtype == PE_F64 || !isfinite(sum)) /* beyond double is beyond every dtype */
+    if (dtype == PE_F64 || sum == 0 || !isfinite(sum)) /* beyond double is beyond every dtype */
         return sum;
     struct pe__dd exact = pe__two_sum(a, b);
     pe__round_f64(dtype, exact.hi, exact.lo, 0, &sum);
