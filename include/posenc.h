@@ -292,7 +292,7 @@ enum pe_stage {
     PE_STAGES_N
 };
 
-/* Those that a plan has (pe_plan_staged); the others belong to what is done with it. */
+/* Those of a plan; the others belong to what is done with it. */
 #define PE_STAGES_OF_PLANS                                                                         \
     (1u << PE_STAGE_POS | 1u << PE_STAGE_FREQ | 1u << PE_STAGE_ANGLE | 1u << PE_STAGE_TABLE)
 
@@ -312,10 +312,9 @@ size_t pe_presets_n(void);
 const struct pe_preset *pe_preset_at(size_t i);
 const char *pe_stage_name(enum pe_stage stage); /* "pos" */
 
-/* Reads "exact", "freq:f32,angle:f32,table:bf16", presets, or presets and stages mixed; a stage
- * with two dtypes is PE_CONFLICTING_PARAMETERS. T stands for `own`, in the table stage for f32 if
- * `own` is f64, since the libraries meant compute cos and sin in f32. *spelt (may be NULL): the
- * stages named by themselves, as bits. Faults name `param`. */
+/* Reads "exact", or stages and presets: "freq:f32,table:bf16", "f32,apply:f32". T stands for `own`,
+ * in the table stage for f32 if that is f64, since cos and sin are computed in f32 there. *spelt
+ * (may be NULL): the stages named by themselves, as bits. Faults name `param`. */
 bool pe_stages_parse(const char *text, size_t len, enum pe_dtype own, const char *param,
                      struct pe_stages *stages, unsigned *spelt, struct pe_faults *faults);
 /* The canonical text: stages in their order, or "exact". Returns the length it needs, as snprintf
@@ -342,9 +341,8 @@ struct pe_plan;
 #define PE_PLAN_BYTES_MAX ((size_t)256 << 20)
 enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions *positions,
                            struct pe_plan **plan);
-/* The same with the stages pos, freq, angle and table, as far as the kind has them: all that is
- * computed from the plan is then exact but for these. Positions must have passed pe_stages_check.
- */
+/* The same with the stages of plans, as far as the kind has them: all that is computed from it is
+ * exact but for these. Positions must have passed pe_stages_check. */
 enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages *stages,
                               const struct pe_positions *positions, struct pe_plan **plan);
 void pe_plan_free(struct pe_plan *plan);
@@ -423,16 +421,12 @@ size_t pe_apply_work_bytes(const struct pe_plan *plan);
  * correctly rounded cos and sin (or table values) and rounded once. */
 void pe_apply(const struct pe_apply *job);
 
-/* Bias kinds: scores [.., heads, queries, keys] + bias, rounded once; batches dense matrices of
- * heads_n heads starting with head `first`. out may be in. */
-void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
-                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
-                 enum pe_dtype dtype, const void *in, void *out);
-/* The same with the apply stage: each sum rounded to it, then to dtype. */
-void pe_add_bias_staged(const struct pe_plan *plan, const struct pe_stages *stages,
-                        const struct pe_positions *queries, const struct pe_positions *keys,
-                        size_t first, size_t heads_n, size_t batches, enum pe_dtype dtype,
-                        const void *in, void *out);
+/* Bias kinds: scores [.., heads, queries, keys] + bias, rounded once, with an apply stage to that
+ * and then to dtype (stages NULL: exact); batches dense matrices of heads_n heads starting with
+ * head `first`. out may be in. */
+void pe_add_bias(const struct pe_plan *plan, const struct pe_stages *stages,
+                 const struct pe_positions *queries, const struct pe_positions *keys, size_t first,
+                 size_t heads_n, size_t batches, enum pe_dtype dtype, const void *in, void *out);
 
 /* ---- Sums --------------------------------------------------------------------------------- */
 

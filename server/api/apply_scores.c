@@ -103,7 +103,7 @@ bool apply_scores_compute(struct job *job, struct apply *own)
     void *out = job_output_data(job, "scores_out");
     if (!out || job_expired(job))
         return false;
-    pe_add_bias_staged(job_plan(job, 0), &job->stages, own->queries.list, own->keys.list, 0, heads,
-                       in->count / (heads * plane), in->dtype, in->data, out);
+    pe_add_bias(job_plan(job, 0), &job->stages, own->queries.list, own->keys.list, 0, heads,
+                in->count / (heads * plane), in->dtype, in->data, out);
     return true;
 }

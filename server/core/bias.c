@@ -171,13 +171,12 @@ static void add_block_staged(const struct block *block, enum pe_dtype stage, enu
     }
 }
 
-void pe_add_bias_staged(const struct pe_plan *plan, const struct pe_stages *stages,
-                        const struct pe_positions *queries, const struct pe_positions *keys,
-                        size_t first, size_t heads_n, size_t batches, enum pe_dtype dtype,
-                        const void *in, void *out)
+void pe_add_bias(const struct pe_plan *plan, const struct pe_stages *stages,
+                 const struct pe_positions *queries, const struct pe_positions *keys, size_t first,
+                 size_t heads_n, size_t batches, enum pe_dtype dtype, const void *in, void *out)
 {
     size_t rows_n = heads_n * queries->n;
-    bool staged = pe__stage_named(stages, PE_STAGE_APPLY);
+    bool staged = stages && pe__stage_named(stages, PE_STAGE_APPLY);
     double rounded[BLOCK];
     for (size_t row = 0; row < rows_n; row++) {
         struct block block = {.plan = plan, .head = first + row / queries->n};
@@ -195,12 +194,4 @@ void pe_add_bias_staged(const struct pe_plan *plan, const struct pe_stages *stag
             }
         }
     }
-}
-
-void pe_add_bias(const struct pe_plan *plan, const struct pe_positions *queries,
-                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
-                 enum pe_dtype dtype, const void *in, void *out)
-{
-    pe_add_bias_staged(plan, &(struct pe_stages){0}, queries, keys, first, heads_n, batches, dtype,
-                       in, out);
 }
