@@ -15,7 +15,7 @@
 #include "budget.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
-#define LARGE_BYTES ((size_t)4096) /* from here on: cache-line alignment, a chunk of its own */
+#define LARGE_BYTES ARENA_ALIGNED_FROM /* from here on: a chunk of its own */
 #define LINE        64
 
 struct arena_chunk {

@@ -28,7 +28,9 @@ struct arena {
 /* No budget; set it before the first allocation. */
 void arena_init(struct arena *arena, size_t bytes_max);
 void arena_release(struct arena *arena);
-/* `size` bytes aligned to 64 for sizes >= 4096, else to 16; not zeroed. NULL past the cap. */
+/* `size` bytes aligned to 64 from ARENA_ALIGNED_FROM on, else to 16; not zeroed. NULL past the cap.
+ */
+#define ARENA_ALIGNED_FROM ((size_t)4096)
 void *arena_alloc(struct arena *arena, size_t size);
 /* n elements of `size` bytes, zeroed; NULL on overflow or past the cap. */
 void *arena_calloc(struct arena *arena, size_t n, size_t size);

@@ -7,8 +7,8 @@
 
 #include "exchange.h"
 #include "farewell.h"
+#include "inflate.h"
 
-#define BODY_ALIGN       64 /* a cache line, the widest vector */
 #define BODY_CHUNK_START ((size_t)64 << 10)
 
 static size_t body_max(const struct http_exchange *exchange)
@@ -58,6 +58,22 @@ bool body_begin(struct http_exchange *exchange)
     if (request->err.n > 0 || request->method != METHOD_POST)
         return true;
     return body_reserve(exchange, exchange->framing.chunked ? BODY_CHUNK_START : length);
+}
+
+bool body_decode(struct http_exchange *exchange)
+{
+    struct request *request = &exchange->request;
+    struct http_service *service = exchange->service;
+    struct buf out;
+
+    if (!body_inflate(exchange->body, request->body_len, service->options.body_max,
+                      &service->memory, &out, &request->err))
+        return false;
+    body_release(exchange);
+    exchange->body = out.data;
+    exchange->body_capacity = out.capacity;
+    request->body_len = out.len;
+    return true;
 }
 
 /* Gives the body up; what follows of it is dropped. */
@@ -115,5 +131,6 @@ bool body_add(struct http_exchange *exchange, const char *data, size_t len)
     }
     memcpy(exchange->body + have, data, len);
     request->body_len += len;
+    exchange->body_received += len;
     return true;
 }

@@ -11,6 +11,7 @@
 
 struct http_exchange;
 
+#define BODY_ALIGN 64 /* of a body in memory: a cache line, the widest vector */
 /* Bytes of a body that means nothing (GET, HEAD, ...) and is read to keep the connection. */
 #define BODY_IGNORED_MAX (64 << 10)
 /* Bytes read on after a chunked body passed its limit, so that the answer can be sent:
@@ -22,6 +23,8 @@ bool body_begin(struct http_exchange *exchange);
 /* Takes the next bytes; false when the connection must be cut. Too much is an error in the request,
  * and the rest of the body is dropped. */
 bool body_add(struct http_exchange *exchange, const char *data, size_t len);
+/* A complete body in gzip becomes what it holds. Any thread; false with an error in the request. */
+bool body_decode(struct http_exchange *exchange);
 void body_release(struct http_exchange *exchange);
 
 #endif

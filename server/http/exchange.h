@@ -65,6 +65,7 @@ struct http_exchange {
     const char *body_start; /* in libmicrohttpd's buffer: right behind the head */
     char *body;             /* request.body, while it grows */
     size_t body_capacity, dropped;
+    size_t body_received;             /* as it came, before decoding */
     size_t answer_bytes, answer_held; /* held: counted as memory */
     struct stream_run *stream;        /* the answer is made while it is sent; NULL */
     bool closing;                     /* the answer says so: linger, then close */

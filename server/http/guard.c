@@ -219,7 +219,7 @@ static bool framing_check(const struct head *head, struct framing *framing, stru
     const struct head_field *length = head_find(head, "Content-Length", &lengths);
     const struct head_field *coding = head_find(head, "Transfer-Encoding", &codings);
 
-    *framing = (struct framing){false, 0};
+    *framing = (struct framing){0};
     if (lengths > 1)
         return err_add(err, ERR_bad_request, NULL, NULL,
                        "header field Content-Length is given %zu times", lengths);
@@ -239,7 +239,7 @@ static bool framing_check(const struct head *head, struct framing *framing, stru
     return true;
 }
 
-static bool content_check(const struct head *head, struct err *err)
+static bool content_check(const struct head *head, struct framing *framing, struct err *err)
 {
     size_t n;
     const struct head_field *coding;
@@ -249,9 +249,12 @@ static bool content_check(const struct head *head, struct err *err)
         return err_add(err, ERR_bad_request, NULL, NULL,
                        "header field Content-Type is given %zu times", n);
     coding = head_find(head, "Content-Encoding", &n);
-    if (n > 1 || (n == 1 && !value_is(coding, "identity")))
-        return err_add(err, ERR_unsupported_media_type, NULL, "send the body as it is",
-                       "no Content-Encoding is read");
+    framing->gzip = n == 1 && (value_is(coding, "gzip") || value_is(coding, "x-gzip"));
+    if (n > 1 || (n == 1 && !framing->gzip && !value_is(coding, "identity")))
+        return err_add(err, ERR_unsupported_media_type, "Content-Encoding",
+                       "send the body as it is, or in gzip",
+                       "of content codings gzip is read, once; got \"%.60s\"%s", coding->value,
+                       n > 1 ? " and more" : "");
     return true;
 }
 
@@ -267,13 +270,14 @@ bool guard_check(const struct head *head, struct framing *framing, struct err *e
 {
     return sizes_check(head, err) && line_check(head, err) && fields_check(head, err) &&
            shape_check(head, err) && host_check(head, err) && framing_check(head, framing, err) &&
-           content_check(head, err);
+           content_check(head, framing, err);
 }
 
-bool guard_check_unframed(const struct head *head, struct err *err)
+bool guard_check_unframed(const struct head *head, struct framing *framing, struct err *err)
 {
+    *framing = (struct framing){0};
     return sizes_check(head, err) && line_check(head, err) && fields_check(head, err) &&
-           content_check(head, err);
+           content_check(head, framing, err);
 }
 
 /* ---- Chunks -------------------------------------------------------------------------------- */

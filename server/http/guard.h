@@ -32,9 +32,10 @@ struct head {
     struct head_field fields[HEAD_FIELDS_MAX];
 };
 
-/* How the body is delimited. */
+/* How the body is delimited, and what it must be decoded from. */
 struct framing {
     bool chunked;
+    bool gzip;     /* Content-Encoding */
     size_t length; /* Content-Length; 0 without */
 };
 
@@ -49,8 +50,8 @@ void head_read(struct head *head, struct MHD_Connection *connection);
 /* The first fault goes into `err`; sets `framing` when there is none. */
 bool guard_check(const struct head *head, struct framing *framing, struct err *err);
 
-/* The same for a head that came over no connection: it has no host, and nothing frames a body. */
-bool guard_check_unframed(const struct head *head, struct err *err);
+/* The same for a head that came over no connection: it has no host, and nothing delimits a body. */
+bool guard_check_unframed(const struct head *head, struct framing *framing, struct err *err);
 
 /* Whether the texts of a head lie in the buffer exactly as a head without folded lines, zero bytes,
  * bare line feeds and surplus blanks leaves them. Only libmicrohttpd before 1.0 needs this. */

@@ -74,14 +74,12 @@ static const char *reason(const struct inflation *in)
     return "its compressed data are damaged";
 }
 
-/* The length that the last member announces at its end (modulo 2^32), if deflate can be as dense
- * as that; else 0. */
-static size_t announced(const unsigned char *body, size_t len)
+size_t gzip_announced(const void *body, size_t len)
 {
     const size_t trailer = 4;
     if (len < trailer)
         return 0;
-    const unsigned char *at = body + len - trailer;
+    const unsigned char *at = (const unsigned char *)body + len - trailer;
     size_t size = at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
     return size / RATIO_MAX <= len ? size : 0;
 }
@@ -145,7 +143,7 @@ enum gzip_result gzip_inflate(const void *body, size_t len, struct buf *out,
                               struct gzip_fault *fault)
 {
     struct inflation in = {.input = {body, len}, .len = len, .out = out, .fault = fault};
-    size_t size = announced(body, len);
+    size_t size = gzip_announced(body, len);
     in.aside = size > out->len_max - out->len;
     if (!in.aside && size > 0 && !buf_reserve(out, size))
         return GZIP_NO_MEMORY;

@@ -21,6 +21,10 @@ struct gzip_fault {
     size_t at;
 };
 
+/* The length that the last member announces at its end (modulo 2^32), if deflate can be as dense as
+ * that; else 0. */
+size_t gzip_announced(const void *body, size_t len);
+
 /* Appends what all members of the body hold to `out`, whose len_max is the limit; after a failure
  * the buffer is to be released. A last member that announces more than fits, at its end, is
  * inflated into nothing to see whether it says the truth: that costs no memory. */

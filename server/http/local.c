@@ -6,6 +6,7 @@
 
 #include "block.h"
 #include "guard.h"
+#include "inflate.h"
 #include "steps.h"
 
 /* The head as a connection would have brought it. */
@@ -25,9 +26,30 @@ static void head_make(struct head *head, const struct local_call *call)
     }
 }
 
+/* The body, which is in gzip, becomes what it holds, in the request's memory, aligned as bodies
+ * are.
+ */
+static void decode(struct request *request, size_t body_max)
+{
+    struct buf out;
+
+    if (!body_inflate(request->body, request->body_len, body_max, NULL, &out, &request->err))
+        return;
+    size_t size = out.len < ARENA_ALIGNED_FROM ? ARENA_ALIGNED_FROM : out.len;
+    char *body = arena_alloc(&request->arena, size);
+    if (body) {
+        request->body = memcpy(body, out.data, out.len);
+        request->body_len = out.len;
+    } else {
+        err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the body");
+    }
+    buf_release(&out);
+}
+
 bool local_begin(struct request *request, const struct http_hooks *hooks,
                  const struct local_limits *limits, const struct local_call *call)
 {
+    struct framing framing;
     struct head head;
 
     if (!request_begin(request, hooks, call->target, limits->arena_max, limits->memory))
@@ -39,7 +61,7 @@ bool local_begin(struct request *request, const struct http_hooks *hooks,
         request_release(request);
         return false;
     }
-    if (!guard_check_unframed(&head, &request->err))
+    if (!guard_check_unframed(&head, &framing, &request->err))
         return true;
     request_find_route(request, hooks);
     if (request->method != METHOD_POST || !call->body)
@@ -49,6 +71,8 @@ bool local_begin(struct request *request, const struct http_hooks *hooks,
     if (call->body_len > limits->body_max)
         err_add(&request->err, ERR_body_too_large, NULL, NULL,
                 "the body has %zu bytes, the limit is %zu", call->body_len, limits->body_max);
+    else if (framing.gzip)
+        decode(request, limits->body_max);
     return true;
 }
 

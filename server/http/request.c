@@ -61,21 +61,52 @@ static struct http_exchange *exchange_of(struct worker_job *job)
     return (struct http_exchange *)((char *)job - offsetof(struct http_exchange, job));
 }
 
+/* Whether there is time left; else the error for that. */
+static bool exchange_in_time(struct http_exchange *exchange)
+{
+    struct request *request = &exchange->request;
+
+    if (!request_expired(request))
+        return true;
+    err_add(&request->err, ERR_deadline, NULL, "try again later",
+            "the request waited for a worker until its deadline of %u ms",
+            exchange->service->options.deadline_ms);
+    request->err.retry_after_s = 1;
+    return false;
+}
+
 /* On a pool thread. */
 static void exchange_run(struct worker_job *job)
 {
     struct http_exchange *exchange = exchange_of(job);
     struct request *request = &exchange->request;
 
-    if (!request_expired(request)) {
-        exchange->step = request->route->work(request);
-        return;
-    }
-    err_add(&request->err, ERR_deadline, NULL, "try again later",
-            "the request waited for a worker until its deadline of %u ms",
-            exchange->service->options.deadline_ms);
-    request->err.retry_after_s = 1;
-    exchange->step = STEP_FAILED;
+    exchange->step = exchange_in_time(exchange) ? request->route->work(request) : STEP_FAILED;
+}
+
+/* On a pool thread. */
+static void exchange_decode(struct worker_job *job)
+{
+    struct http_exchange *exchange = exchange_of(job);
+
+    if (exchange_in_time(exchange))
+        body_decode(exchange);
+}
+
+static void exchange_resume(struct http_exchange *exchange, enum phase phase)
+{
+    exchange->phase = phase;
+    MHD_resume_connection(exchange->connection);
+    service_drive(exchange->service);
+}
+
+/* The body is what it would have been without a coding. */
+static void exchange_decoded(struct worker_job *job)
+{
+    struct http_exchange *exchange = exchange_of(job);
+
+    exchange->framing.gzip = false;
+    exchange_resume(exchange, PHASE_BODY);
 }
 
 /* Spreads what is to be spread; then the answer can be made. */
@@ -90,9 +121,7 @@ static void exchange_worked(struct worker_job *job)
             worker_submit_part(&exchange->service->pool, job);
         return;
     }
-    exchange->phase = PHASE_WORKED;
-    MHD_resume_connection(exchange->connection);
-    service_drive(exchange->service);
+    exchange_resume(exchange, PHASE_WORKED);
 }
 
 static enum MHD_Result exchange_settle(struct http_exchange *exchange)
@@ -101,15 +130,15 @@ static enum MHD_Result exchange_settle(struct http_exchange *exchange)
     return exchange_answer(exchange);
 }
 
-/* The request is complete. */
-static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
+/* Gives the request to a worker, or refuses it. */
+static enum MHD_Result exchange_submit(struct http_exchange *exchange,
+                                       void (*run)(struct worker_job *job),
+                                       void (*done)(struct worker_job *job))
 {
     struct request *request = &exchange->request;
 
-    request->body = exchange->body;
-    exchange->step = request_quick(request);
-    if (exchange->step != STEP_WORK)
-        return exchange_answer(exchange);
+    exchange->job.run = run;
+    exchange->job.done = done;
     if (worker_submit(&exchange->service->pool, &exchange->job)) {
         exchange->phase = PHASE_WORK;
         MHD_suspend_connection(exchange->connection);
@@ -119,6 +148,20 @@ static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
             "%u jobs are running or waiting, which is the limit", exchange->service->pool.jobs_max);
     request->err.retry_after_s = 1;
     return exchange_answer(exchange);
+}
+
+/* The request is complete; once more, when its body has been decoded. */
+static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
+{
+    struct request *request = &exchange->request;
+
+    if (exchange->framing.gzip && exchange->body && request->err.n == 0)
+        return exchange_submit(exchange, exchange_decode, exchange_decoded);
+    request->body = exchange->body;
+    exchange->step = request_quick(request);
+    if (exchange->step != STEP_WORK)
+        return exchange_answer(exchange);
+    return exchange_submit(exchange, exchange_run, exchange_worked);
 }
 
 /* ---- libmicrohttpd's callbacks ------------------------------------------------------------- */
@@ -136,8 +179,10 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
     request->deadline_ns = clock_ns() + exchange->service->options.deadline_ms * UINT64_C(1000000);
     if (!request_take_head(request, &head))
         return MHD_NO;
-    if (!guard_check(&head, &exchange->framing, &request->err) ||
-        !connection_is_welcome(exchange->client, &request->err))
+    bool passed = guard_check(&head, &exchange->framing, &request->err);
+    if (!passed && request->err.item[0].code == ERR_unsupported_media_type)
+        response_header(request, "Accept-Encoding", "gzip");
+    if (!passed || !connection_is_welcome(exchange->client, &request->err))
         return exchange_refuse(exchange);
 
     request_find_route(request, &exchange->service->hooks);
@@ -166,8 +211,6 @@ void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connecti
     exchange->service = service;
     exchange->connection = connection;
     exchange->client = client;
-    exchange->job.run = exchange_run;
-    exchange->job.done = exchange_worked;
     service->turns = 0;
     client->exchange = exchange;
     service->exchanges++;
@@ -218,7 +261,7 @@ static void exchange_log(const struct http_exchange *exchange, bool aborted, uin
         log_str(&line, "problem", err_slug(request->err.item[0].code));
     if (aborted)
         log_str(&line, "end", "aborted");
-    log_int(&line, "bytes_in", (int64_t)request->body_len);
+    log_int(&line, "bytes_in", (int64_t)exchange->body_received);
     log_int(&line, "bytes_out", (int64_t)exchange->answer_bytes);
     log_int(&line, "us", (int64_t)(duration_ns / 1000));
     log_end(&line);
@@ -246,7 +289,7 @@ static void exchange_close(struct http_exchange *exchange, bool aborted)
         metric_request(request->response.status, duration_ns);
     if (aborted)
         metric_add(METRIC_requests_aborted, 1);
-    metric_add(METRIC_request_bytes, (int64_t)request->body_len);
+    metric_add(METRIC_request_bytes, (int64_t)exchange->body_received);
     metric_add(METRIC_response_bytes, (int64_t)exchange->answer_bytes);
     metric_add(METRIC_requests_active, -1);
     service->turns = 0;

@@ -118,7 +118,17 @@ static void request_identify(struct request *request)
         snprintf(request->id + 2 * i, 3, "%02x", random[i]);
 }
 
-/* Without the blanks that libmicrohttpd 0.9 leaves at the end of values. */
+/* The field that was kept under this name before, or NULL. */
+static struct header *field_kept(struct request *request, const char *name)
+{
+    for (size_t i = 0; i < request->fields_n; i++)
+        if (strcasecmp(request->fields[i].name, name) == 0)
+            return &request->fields[i];
+    return NULL;
+}
+
+/* Without the blanks that libmicrohttpd 0.9 leaves at the end of values; fields of one name as one
+ * list (RFC 9110, 5.3). */
 static bool fields_keep(struct request *request, const struct head *head)
 {
     struct arena *arena = &request->arena;
@@ -132,9 +142,15 @@ static bool fields_keep(struct request *request, const struct head *head)
             len--;
         const char *value =
             len == field->value_len ? field->value : arena_strndup(arena, field->value, len);
+        struct header *same = field_kept(request, field->name);
+        if (value && same)
+            value = arena_printf(arena, "%s, %s", same->value, value);
         if (!value)
             return false;
-        request->fields[request->fields_n++] = (struct header){field->name, value};
+        if (same)
+            same->value = value;
+        else
+            request->fields[request->fields_n++] = (struct header){field->name, value};
     }
     return request->fields != NULL;
 }

@@ -68,6 +68,8 @@ static const struct {
     {POST HOST "Content-Length: 0\r\n\r\n", "length 0"},
     {POST HOST "tRANSFER-eNCODING: ChUnKeD\r\n\r\n", "chunked"},
     {POST HOST "Content-Encoding: identity\r\nContent-Type: a/b\r\n\r\n", "length 0"},
+    {POST HOST "Content-Encoding: gzip\r\n\r\n", "length 0"},
+    {POST HOST "Content-Encoding: X-GZIP\r\n\r\n", "length 0"},
     /* Host */
     {GET "\r\n", "bad-request"},
     {GET "X: y\r\n\r\n", "bad-request"},
@@ -122,6 +124,9 @@ static const struct {
     {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "bad-request"},
     {POST HOST "Content-Type: a/b\r\nContent-Type: a/b\r\n\r\n", "bad-request"},
     {POST HOST "Content-Encoding: br\r\n\r\n", "unsupported-media-type"},
+    {POST HOST "Content-Encoding: gzip, gzip\r\n\r\n", "unsupported-media-type"},
+    {POST HOST "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n\r\n",
+     "unsupported-media-type"},
     {POST HOST "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n\r\n",
      "unsupported-media-type"},
 };

@@ -11,6 +11,8 @@
 
 /* Of text, about CODING_BYTES_MIN; gzip takes 10 % off binary numbers, at 40 MB/s. */
 #define CODING_ELEMENTS_MIN 1024
+/* More than this may pass DIGEST_BYTES_MAX, and is sent while it is made. */
+#define CODING_ELEMENTS_MAX ((size_t)1 << 19)
 #define LINKS_BYTES_MAX     4096
 #define NS_PER_MS           1e6
 
@@ -37,7 +39,8 @@ static bool semantics_agree(struct job *job)
 bool job_delivery_prepare(struct job *job)
 {
     struct delivery *delivery = &job->delivery;
-    bool pays = !format_is_binary(job->format) && job->elements >= CODING_ELEMENTS_MIN;
+    bool pays = !format_is_binary(job->format) && job->elements >= CODING_ELEMENTS_MIN &&
+                job->elements <= CODING_ELEMENTS_MAX;
 
     delivery->media_type = format_media_type(job->format);
     delivery->pin = expectation(job, COMMON_PIN);
