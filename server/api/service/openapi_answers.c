@@ -18,8 +18,9 @@ enum trait {
     KEYED = 8,     /* has keys with values to be wrong */
     POSTED = 16,   /* reads a body */
     COMPUTED = 32,
-    SIZED = 64, /* has tensors of a size to be too large */
-    GOT = 128,  /* is a GET */
+    SIZED = 64,   /* has tensors, of a size to be too large */
+    GOT = 128,    /* is a GET */
+    TAGGED = 256, /* may be kept, under its tag; and may be in gzip */
 };
 
 /* Which operations have which problem; the others are the default. */
@@ -34,10 +35,10 @@ static const struct {
     {ERR_malformed_json, POSTED},
     {ERR_malformed_tensor, POSTED},
     {ERR_not_found, NAMED},
-    {ERR_not_acceptable, FORMATTED},
+    {ERR_not_acceptable, FORMATTED | TAGGED},
     {ERR_pin_mismatch, COMPUTED},
     {ERR_semantics_mismatch, COMPUTED},
-    {ERR_precondition_failed, COMPUTED},
+    {ERR_precondition_failed, TAGGED},
     {ERR_body_too_large, POSTED},
     {ERR_unsupported_media_type, POSTED},
     {ERR_shape_mismatch, POSTED},
@@ -49,10 +50,16 @@ static const struct {
     const char *name;
     unsigned traits;
 } fields[] = {
-    {"Cache-Control", ANY},         {"ETag", COMPUTED},
-    {"Repr-Digest", COMPUTED},      {"Link", GOT},
-    {"Posenc-Semantics", COMPUTED}, {"Posenc-Spec-Id", COMPUTED},
+    {"Cache-Control", ANY},
+    {"Vary", ANY},
+    {"ETag", TAGGED},
+    {"Repr-Digest", TAGGED},
+    {"Content-Encoding", TAGGED},
+    {"Link", GOT},
+    {"Posenc-Semantics", COMPUTED},
+    {"Posenc-Spec-Id", COMPUTED},
     {"Server-Timing", COMPUTED},
+    {"Tensor", SIZED},
 };
 
 static unsigned traits_of(const struct operation *operation)
@@ -66,6 +73,7 @@ static unsigned traits_of(const struct operation *operation)
     traits |= endpoint->keys_n > 0 || endpoint->prepare ? KEYED : 0;
     traits |= endpoint->prepare ? COMPUTED : 0;
     traits |= endpoint->describes[0] ? SIZED : 0;
+    traits |= endpoint->cache != CACHE_NO_STORE ? TAGGED : 0;
     return traits | (operation->method == METHOD_POST ? POSTED : GOT);
 }
 
@@ -131,7 +139,7 @@ static void add_good(struct tree *answers, const struct operation *operation, un
     tree_string(good, "description", description);
     add_fields(good, traits);
     add_content(good, operation);
-    if (!(traits & COMPUTED) || !(traits & GOT))
+    if (!(traits & TAGGED) || !(traits & GOT))
         return;
     struct tree *same = tree_object(answers, "304");
     tree_string(same, "description", "The client has this answer: If-None-Match names its ETag.");

@@ -80,6 +80,40 @@ static void add_title(struct tree *schema, const char *title)
         *schema->failed = true;
 }
 
+/* Values to try of keys that have neither a default nor a list of words; any kind takes them. */
+static const struct {
+    const char *name, *json;
+} samples[] = {
+    {"select", "\"table\""},
+    {"pin", "\"0123456789abcdef\""},
+    {"semantics", "\"1\""},
+    {"normalize_by", "2048"},
+    {"bits", "8"},
+    {"rotary_dim", "4"},
+    {"partial_rotary_factor", "0.5"},
+    {"factor", "4"},
+    {"slope", "0.5"},
+    {"slopes", "[0.5, 0.25]"},
+    {"positions", "\"0:4\""},
+    {"k_positions", "\"0:4\""},
+    {"grid", "\"2x3\""},
+    {"channels", "\"0:4\""},
+    {"pairs", "\"0,1\""},
+    {"context", "8192"},
+    {"content", "\"random\""},
+    {"shape", "\"2,8,64,128\""},
+    {"tolerance", "1e-9"},
+};
+
+static void add_sample(struct tree *parameter, const struct pe_param *row)
+{
+    if (row->choices || row->type == PE_BOOL || (row->fallback && row->fallback[0] != '@'))
+        return;
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        if (strcmp(samples[i].name, row->name) == 0)
+            tree_raw(parameter, "example", samples[i].json);
+}
+
 static void add_parameter(struct tree *parent, const char *key, const struct variants *variants)
 {
     const struct pe_param *first = variants->at[0].row;
@@ -88,6 +122,7 @@ static void add_parameter(struct tree *parent, const char *key, const struct var
     tree_string(parameter, "name", first->name);
     tree_string(parameter, "in", "query");
     tree_string(parameter, "description", first->help);
+    add_sample(parameter, first);
     if (first->type == PE_REALS) {
         tree_string(parameter, "style", "form");
         tree_bool(parameter, "explode", false);
@@ -136,37 +171,61 @@ static void add_shared(struct tree *object, const char *name, const struct endpo
     add_parameter(object, name, &variants);
 }
 
-static struct tree *add_query_parameter(struct tree *object, const char *name,
-                                        const char *description)
+static struct tree *add_named(struct tree *object, const char *name, const char *in,
+                              const char *description)
 {
     struct tree *parameter = tree_object(object, name);
 
     tree_string(parameter, "name", name);
-    tree_string(parameter, "in", "query");
+    tree_string(parameter, "in", in);
     tree_string(parameter, "description", description);
     return parameter;
 }
 
+/* Fields of a request for an answer that has a tag. */
+static const struct {
+    const char *name, *description, *example;
+} request_fields[] = {
+    {"If-None-Match", "Tags of the answers that the client has: 304 if this one is among them.",
+     "\"1-0123456789abcdef\""},
+    {"If-Match", "Tags of the answers that the client wants: 412 if this one is not among them.",
+     "\"1-0123456789abcdef\""},
+    {"Accept-Encoding", "gzip, if the client takes it.", "gzip"},
+};
+
+#define REQUEST_FIELDS_N (sizeof request_fields / sizeof request_fields[0])
+
+static void add_request_fields(struct tree *object)
+{
+    for (size_t i = 0; i < REQUEST_FIELDS_N; i++) {
+        struct tree *field =
+            add_named(object, request_fields[i].name, "header", request_fields[i].description);
+        tree_string(tree_object(field, "schema"), "type", "string");
+        tree_string(field, "example", request_fields[i].example);
+    }
+}
+
 void openapi_shared_parameters(struct tree *object)
 {
-    struct tree *kind = add_query_parameter(
-        object, "kind", "Which encoding; its keys follow as parameters of their own.");
+    struct tree *kind = add_named(object, "kind", "query",
+                                  "Which encoding; its keys follow as parameters of their own.");
     struct tree *names = tree_array(tree_object(kind, "schema"), "examples");
     for (size_t i = 0; i < pe_kinds_n(); i++)
         tree_string(names, NULL, pe_kind_at(i)->name);
 
-    struct tree *spec = add_query_parameter(
-        object, "spec",
-        "An encoding in compact form, instead of kind; several where the endpoint "
-        "takes several.");
+    struct tree *spec =
+        add_named(object, "spec", "query",
+                  "An encoding in compact form, instead of kind; several where the endpoint "
+                  "takes several.");
     struct tree *schema = tree_object(spec, "schema");
     tree_string(schema, "type", "array");
     tree_string(tree_object(schema, "items"), "$ref", "#/components/schemas/Compact");
+    tree_raw(spec, "example", "[\"rope:dim=64,layout=half\"]");
 
     struct tree *format =
-        add_query_parameter(object, "format",
-                            "Representation, as a suffix of the path says it: .json, .csv, .npy "
-                            "and so on. Without either, Accept decides.");
+        add_named(object, "format", "query",
+                  "Representation, as a suffix of the path says it: .json, .csv, .npy "
+                  "and so on. Without either, Accept decides.");
     schema = tree_object(format, "schema");
     tree_string(schema, "type", "string");
     struct tree *formats = tree_array(schema, "enum");
@@ -177,6 +236,7 @@ void openapi_shared_parameters(struct tree *object)
         add_parameter(object, common_keys[i].name,
                       &(struct variants){{{&common_keys[i], common_keys[i].name}}, 1});
     each_name(~0U, object, NULL, add_shared);
+    add_request_fields(object);
 }
 
 /* ---- Parameters of one endpoint ------------------------------------------------------------ */
@@ -235,6 +295,8 @@ void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
         add_reference(array, common_keys[i].name);
     if (endpoint->formats)
         add_reference(array, "format");
+    for (size_t i = 0; endpoint->cache != CACHE_NO_STORE && i < REQUEST_FIELDS_N; i++)
+        add_reference(array, request_fields[i].name);
 }
 
 /* ---- What answers echo --------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * openapi_paths.c: the paths of the OpenAPI document from the route table: operations and their
  * bodies.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "common.h"
@@ -76,16 +77,36 @@ static void add_operation(struct tree *item, const struct operation *operation)
 }
 
 /* The parameters in the path, such as "{kind}". */
+static const struct path_name {
+    const char *name, *description, *example;
+} path_names[] = {
+    {"kind", "A kind of encoding, or another name of it.", "rope"},
+    {"slug", "The last part of a problem's type.", "unknown-parameter"},
+    {"file", "posenc.py, posenc.js, or client.js, which is the same.", "posenc.py"},
+    {"digest", "Of the file: Content-Location of /assets/{file} has it.", "0123456789abcdef"},
+};
+
+static void add_path_parameter(struct tree *parameters, const char *name, size_t len)
+{
+    const struct path_name *row = path_names, *end = row + sizeof path_names / sizeof *row;
+
+    while (strncmp(row->name, name, len) != 0 || row->name[len] != '\0') {
+        row++;
+        assert(row < end);
+    }
+    struct tree *parameter = tree_object(parameters, NULL);
+    tree_string(parameter, "name", row->name);
+    tree_string(parameter, "in", "path");
+    tree_string(parameter, "description", row->description);
+    tree_bool(parameter, "required", true);
+    tree_string(tree_object(parameter, "schema"), "type", "string");
+    tree_string(parameter, "example", row->example);
+}
+
 static void add_path_parameters(struct tree *parameters, const char *path)
 {
-    for (const char *at = path; parameters && (at = strchr(at, '{')); at++) {
-        struct tree *parameter = tree_object(parameters, NULL);
-        const char *name = arena_strndup(parameters->arena, at + 1, strcspn(at + 1, "}"));
-        tree_string(parameter, "name", name ? name : "");
-        tree_string(parameter, "in", "path");
-        tree_bool(parameter, "required", true);
-        tree_string(tree_object(parameter, "schema"), "type", "string");
-    }
+    for (const char *at = path; (at = strchr(at, '{')); at++)
+        add_path_parameter(parameters, at + 1, strcspn(at + 1, "}"));
 }
 
 static void add_route(struct tree *item, const struct route *route, const json_t *examples)
