@@ -125,10 +125,16 @@ static char *file_bytes(int fd, size_t *len)
 struct e2e_run e2e_run_with(const char *const *arguments, const char *input, size_t input_len)
 {
     const char *argv[ARGUMENTS_MAX] = {program()};
+
+    append_arguments(argv, arguments);
+    return e2e_pipe(argv, input, input_len);
+}
+
+struct e2e_run e2e_pipe(const char *const *argv, const char *input, size_t input_len)
+{
     struct e2e_run run = {0};
     int streams[3], status = -1;
 
-    append_arguments(argv, arguments);
     for (int i = 0; i < 3; i++)
         cr_assert_geq(streams[i] = memfd_create("stream", MFD_CLOEXEC), 0);
     cr_assert_eq(pwrite(streams[0], input, input_len, 0), (ssize_t)input_len);
@@ -138,7 +144,7 @@ struct e2e_run e2e_run_with(const char *const *arguments, const char *input, siz
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (int i = 0; i < 3; i++)
             dup2(streams[i], i);
-        execv(argv[0], (char *const *)argv);
+        execvp(argv[0], (char *const *)argv);
         _exit(127);
     }
     waitpid(pid, &status, 0);
@@ -230,12 +236,13 @@ static json_t *head_fields(const struct e2e_answer *answer)
 static void record(const char *method, const char *target, const struct e2e_answer *answer)
 {
     const char *path = getenv("POSENC_ANSWERS");
-    char type[100] = "";
+    char type[100] = "", coding[20];
     if (!path)
         return;
 
     e2e_field(answer, "Content-Type", type, sizeof type);
-    bool kept = strstr(type, "json") && answer->body_len <= RECORDED_BODY_MAX;
+    bool kept = strstr(type, "json") && answer->body_len <= RECORDED_BODY_MAX &&
+                !e2e_field(answer, "Content-Encoding", coding, sizeof coding);
     json_t *entry = json_pack("{s:s, s:s, s:i, s:o, s:s%}", "method", method, "target", target,
                               "status", answer->status, "head", head_fields(answer), "body",
                               kept ? answer->body : "", kept ? answer->body_len : (size_t)0);

@@ -53,6 +53,8 @@ struct e2e_run {
 
 /* The same with bytes on standard input, and both streams apart. */
 struct e2e_run e2e_run_with(const char *const *arguments, const char *input, size_t input_len);
+/* The same with any program: a name or a path, then its arguments, NULL at the end. */
+struct e2e_run e2e_pipe(const char *const *argv, const char *input, size_t input_len);
 void e2e_run_free(struct e2e_run *run);
 
 #endif

@@ -34,6 +34,7 @@ static const struct {
     {ERR_conflicting_parameters, FORMATTED},
     {ERR_malformed_json, POSTED},
     {ERR_malformed_tensor, POSTED},
+    {ERR_bad_request, POSTED}, /* a body that is no gzip */
     {ERR_not_found, NAMED},
     {ERR_not_acceptable, FORMATTED | TAGGED},
     {ERR_pin_mismatch, COMPUTED},
