@@ -117,7 +117,7 @@ $(BUILD)/core/%.o: server/core/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(INC_core) -MMD -MP -c -o $@ $<
 
-$(BUILD)/web/%.o: server/web/%.S Makefile $(wildcard server/web/* proto/*.json)
+$(BUILD)/web/%.o: server/web/%.S Makefile $(wildcard server/web/* proto/*.json proto/*.sha256)
 	@mkdir -p $(@D)
 	$(CC) -fPIC -I. -c -o $@ $<
 

@@ -109,6 +109,11 @@ enum step v1_quick(struct request *request);        /* /v1 */
 enum step encodings_quick(struct request *request); /* /v1/encodings[/{kind}] */
 enum step version_quick(struct request *request);
 enum step limits_quick(struct request *request);
+enum step fixtures_quick(struct request *request); /* /v1/fixtures */
+enum step fixtures_work(struct request *request);
+enum step fixture_quick(struct request *request); /* /v1/fixtures/{name}: goes on as its GET */
+enum step archive_quick(struct request *request); /* /v1/fixtures.tar */
+enum step archive_work(struct request *request);
 enum step problems_quick(struct request *request); /* /problems[/{slug}] */
 enum step livez_quick(struct request *request);    /* and /healthz */
 enum step readyz_quick(struct request *request);   /* ?verbose lists the checks */
@@ -120,7 +125,8 @@ extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endp
     apply_endpoint, scores_endpoint, spec_endpoint;
 extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
     pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
-    limits_endpoint, problems_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint,
+    limits_endpoint, problems_endpoint,
+    fixtures_endpoint, fixture_endpoint, archive_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint,
     metrics_endpoint;
 
 /* ---- Shared pieces ------------------------------------------------------------------------ */

@@ -46,6 +46,16 @@ static void decode(struct request *request, size_t body_max)
     buf_release(&out);
 }
 
+struct local_limits local_limits_of(const struct request *request)
+{
+    return (struct local_limits){
+        .arena_max = request->arena.bytes_max,
+        .memory = request->arena.budget,
+        .deadline_ns = request->deadline_ns,
+        .hurry = request->hurry,
+    };
+}
+
 bool local_begin(struct request *request, const struct http_hooks *hooks,
                  const struct local_limits *limits, const struct local_call *call)
 {

@@ -29,6 +29,9 @@ struct local_limits {
     const atomic_bool *hurry; /* or NULL */
 };
 
+/* Of a request, for those that are made to answer it; they have no body. */
+struct local_limits local_limits_of(const struct request *request);
+
 /* Reads the head: what is wrong with it, or with the size of the body, is in request->err, and
  * local_run() makes the problem document of it. False without memory, with nothing to end. */
 bool local_begin(struct request *request, const struct http_hooks *hooks,

@@ -14,6 +14,7 @@ asset_\name:
         asset   index_html, server/web/index.html
         asset   openapi_json, proto/openapi.in.json
         asset   examples_json, proto/examples.json
+        asset   fixtures_sha256, proto/fixtures.sha256
         asset   posenc_py, server/web/posenc.py
         asset   posenc_js, server/web/posenc.js
 

@@ -11,6 +11,7 @@ struct app;
 extern const char asset_index_html[];
 extern const char asset_openapi_json[];
 extern const char asset_examples_json[];
+extern const char asset_fixtures_sha256[]; /* lines as sha256sum writes them */
 extern const char asset_posenc_py[];
 extern const char asset_posenc_js[];
 
