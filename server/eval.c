@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "local.h"
 #include "log.h"
 #include "sandbox.h"
 #include "settings.h"
@@ -169,15 +168,9 @@ static bool write_all(void *context, const char *data, size_t len)
 
 static int answer(const struct config *config, const struct local_call *call, struct app *app)
 {
-    const struct http_options options = settings_http(config);
     const struct http_hooks hooks = app_hooks(app);
-    struct budget memory = {.max = options.memory_max};
-    const struct local_limits limits = {
-        .arena_max = options.arena_max,
-        .body_max = options.body_max,
-        .memory = &memory,
-        .deadline_ns = clock_ns() + options.deadline_ms * UINT64_C(1000000),
-    };
+    struct budget memory;
+    const struct local_limits limits = settings_local(config, &memory);
     struct request request;
 
     if (!local_begin(&request, &hooks, &limits, call))

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "config.h"
 #include "eval.h"
+#include "export.h"
 #include "healthcheck.h"
 #include "log.h"
 #include "sandbox.h"
@@ -65,6 +66,8 @@ int main(int arguments_n, char **arguments)
         return healthcheck(config.healthcheck);
     else if (config.eval)
         return eval(&config);
+    else if (config.export_fixtures)
+        return export_fixtures(&config);
     else {
         log_set_format(log_format_from(config.log_format));
         return serve(&config);

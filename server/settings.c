@@ -36,3 +36,16 @@ struct http_options settings_http(const struct config *config)
         .ready_fd = (int)config->ready_fd,
     };
 }
+
+struct local_limits settings_local(const struct config *config, struct budget *memory)
+{
+    const struct http_options options = settings_http(config);
+
+    *memory = (struct budget){.max = options.memory_max};
+    return (struct local_limits){
+        .arena_max = options.arena_max,
+        .body_max = options.body_max,
+        .memory = memory,
+        .deadline_ns = clock_ns() + options.deadline_ms * UINT64_C(1000000),
+    };
+}

@@ -12,9 +12,10 @@ json|base include|jansson.h
 tensor|json base include|
 http|base|microhttpd.h uv.h zlib.h linux/tcp.h
 api|http tensor json base include|jansson.h gmp.h
-main|api http base eval.h healthcheck.h sandbox.h settings.h|
+main|api http base eval.h export.h healthcheck.h sandbox.h settings.h|
 settings|api http|
 eval|http base sandbox.h settings.h|
+export|api http base settings.h|
 config|base include|
 sandbox|base|seccomp.h linux/seccomp.h
 healthcheck||
