@@ -50,6 +50,9 @@ another  = $(MAKE) --no-print-directory CC=$(1) MODE=$(2) BUILD=$(OTHER)$(1)-$(2
 tsan: all $(call programs,$(E2ES)) ## run the end-to-end tests against a daemon under ThreadSanitizer
 	@$(MAKE) --no-print-directory --silent SAN=thread BUILD=$(OTHER)$(notdir $(CC))-thread all
 	@tests/e2e/tsan.sh $(OTHER)$(notdir $(CC))-thread/posencd $(call programs,$(E2ES))
+fixtures: all ## write proto/fixtures.sha256 anew: only together with a new semantics version
+	@rm -rf $(BUILD)/fixtures && $(BUILD)/posencd --export-fixtures $(BUILD)/fixtures
+	@cp $(BUILD)/fixtures/SHA256SUMS proto/fixtures.sha256 && sha256sum proto/fixtures.sha256
 digests: ## compare answers between instruction sets, worker counts, compilers and -O0/-O3
 	+@$(foreach c,gcc clang,$(foreach m,release debug,$(call another,$(c),$(m)) --silent all &&)) true
 	@tests/e2e/digests.sh $(foreach c,gcc clang,$(foreach m,release debug,$(OTHER)$(c)-$(m)/posencd))

@@ -43,10 +43,17 @@ struct app {
     struct answers *answers;          /* finished ones, for the next who asks (answers.h) */
     struct blob *openapi;             /* the finished document, */
     unsigned char openapi_digest[32]; /* and its SHA-256 */
+    struct blob *fixtures;            /* the finished list */
+    unsigned char fixtures_digest[32];
     char asset_digest[ASSETS_N][ASSET_DIGEST_DIGITS + 1]; /* of the rows of service/assets.c */
     bool (*draining)(void *context);
     void *draining_context;
 };
+
+/* For requests that are made to answer another one: the same application, but for the answers that
+ * it keeps, which are the loop thread's. False without memory. */
+bool app_beside(struct app *beside, const struct app *app);
+void app_beside_end(struct app *beside);
 
 /* NULL without memory, or when the self-test finds a wrong number; said on stderr. */
 struct app *app_new(const struct app_options *options);
@@ -109,25 +116,25 @@ enum step v1_quick(struct request *request);        /* /v1 */
 enum step encodings_quick(struct request *request); /* /v1/encodings[/{kind}] */
 enum step version_quick(struct request *request);
 enum step limits_quick(struct request *request);
+enum step changes_quick(struct request *request);  /* /v1/changes */
 enum step fixtures_quick(struct request *request); /* /v1/fixtures */
-enum step fixtures_work(struct request *request);
-enum step fixture_quick(struct request *request); /* /v1/fixtures/{name}: goes on as its GET */
-enum step archive_quick(struct request *request); /* /v1/fixtures.tar */
+enum step fixture_quick(struct request *request);  /* /v1/fixtures/{name}: goes on as its GET */
+enum step archive_quick(struct request *request);  /* /v1/fixtures.tar */
 enum step archive_work(struct request *request);
 enum step problems_quick(struct request *request); /* /problems[/{slug}] */
 enum step livez_quick(struct request *request);    /* and /healthz */
 enum step readyz_quick(struct request *request);   /* ?verbose lists the checks */
 enum step metrics_quick(struct request *request);
 struct blob *openapi_new(const struct app *app); /* NULL without memory */
+struct blob *fixtures_new(const struct app *app);
 
 /* Endpoint rows, one per resource file. */
 extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
     apply_endpoint, scores_endpoint, spec_endpoint;
 extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
     pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
-    limits_endpoint, problems_endpoint,
-    fixtures_endpoint, fixture_endpoint, archive_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint,
-    metrics_endpoint;
+    limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint, fixture_endpoint,
+    archive_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint, metrics_endpoint;
 
 /* ---- Shared pieces ------------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* app.c: the state that all endpoints share: limits, plans, the finished OpenAPI document. */
+/* app.c: the state that all endpoints share: limits, plans, finished documents. */
 #include <gmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +48,12 @@ struct app *app_new(const struct app_options *options)
         app->plans = plan_store_new();
         app->answers = answers_new(options->cache_max);
         app->openapi = openapi_new(app);
+        app->fixtures = fixtures_new(app);
         assets_digest(app);
     }
-    if (app && app->plans && app->answers && app->openapi) {
+    if (app && app->plans && app->answers && app->openapi && app->fixtures) {
         sha256_digest(app->openapi->data, app->openapi->len, app->openapi_digest);
+        sha256_digest(app->fixtures->data, app->fixtures->len, app->fixtures_digest);
         return app;
     }
     fputs("posencd: no memory to start\n", stderr);
@@ -66,7 +68,20 @@ void app_free(struct app *app)
     plan_store_free(app->plans);
     answers_free(app->answers);
     blob_unref(app->openapi);
+    blob_unref(app->fixtures);
     free(app);
+}
+
+bool app_beside(struct app *beside, const struct app *app)
+{
+    *beside = *app;
+    beside->answers = answers_new(0);
+    return beside->answers != NULL;
+}
+
+void app_beside_end(struct app *beside)
+{
+    answers_free(beside->answers);
 }
 
 struct http_hooks app_hooks(struct app *app)

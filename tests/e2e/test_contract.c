@@ -22,7 +22,7 @@ static struct e2e_daemon service;
 static void start(void)
 {
     static const char *const options[] = {
-        "--max-body", BODY_MAX, "--max-elements", "1000", "--max-text-elements", "1000", NULL};
+        "--max-body", BODY_MAX, "--max-elements", "30000", "--max-text-elements", "30000", NULL};
     e2e_start(&service, options);
 }
 
@@ -41,15 +41,16 @@ static const struct subject {
     {"/assets/{file}", "/assets/posenc.py", "", "", NULL, NULL},
     {"/assets/{digest}/{file}", NULL, "", "", NULL, NULL},
     {"/v1/encodings/{kind}", "/v1/encodings/rope", "", "", NULL, NULL},
+    {"/v1/fixtures/{name}", "/v1/fixtures/rope-linear", "", "", NULL, NULL},
     {"/problems/{slug}", "/problems/deadline", "", "", NULL, NULL},
     {"/v1/spec", "/v1/spec", "kind=rope&", "", NULL, NULL},
-    {"/v1/table", "/v1/table", "kind=rope&dim=4&", "positions=0:5000", NULL, NULL},
+    {"/v1/table", "/v1/table", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
     {"/v1/frequencies", "/v1/frequencies", "kind=rope&", "dim=65536", NULL, NULL},
-    {"/v1/rotation", "/v1/rotation", "kind=rope&dim=4&", "positions=0:5000", NULL, NULL},
-    {"/v1/apply", "/v1/apply", "kind=rope&dim=4&", "positions=0:5000",
+    {"/v1/rotation", "/v1/rotation", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
+    {"/v1/apply", "/v1/apply", "kind=rope&dim=4&", "positions=0:50000",
      "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4]]}",
      "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4]],\"positions\":[1,2]}"},
-    {"/v1/scores", "/v1/scores", "kind=rope&", "offsets=0:5000",
+    {"/v1/scores", "/v1/scores", "kind=rope&", "offsets=0:50000",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3,2,1]}",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},
 };

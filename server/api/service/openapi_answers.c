@@ -13,14 +13,15 @@
 /* What an operation is, for the tables below. */
 enum trait {
     ANY = 1,
-    NAMED = 2,     /* has a name in its path */
-    FORMATTED = 4, /* offers formats to choose from */
-    KEYED = 8,     /* has keys with values to be wrong */
-    POSTED = 16,   /* reads a body */
-    COMPUTED = 32,
-    SIZED = 64,   /* has tensors, of a size to be too large */
-    GOT = 128,    /* is a GET */
-    TAGGED = 256, /* may be kept, under its tag; and may be in gzip */
+    NAMED = 2,       /* has a name in its path */
+    FORMATTED = 4,   /* offers formats to choose from */
+    KEYED = 8,       /* has keys with values to be wrong */
+    POSTED = 16,     /* reads a body */
+    COMPUTED = 32,   /* gives numbers */
+    SIZED = 64,      /* has tensors, of a size to be too large */
+    GOT = 128,       /* is a GET */
+    TAGGED = 256,    /* may be kept, under its tag; and may be in gzip */
+    SPECIFIED = 512, /* says what to compute */
 };
 
 /* Which operations have which problem; the others are the default. */
@@ -29,7 +30,7 @@ static const struct {
     unsigned traits;
 } causes[] = {
     {ERR_unknown_parameter, ANY},
-    {ERR_missing_parameter, COMPUTED},
+    {ERR_missing_parameter, SPECIFIED},
     {ERR_invalid_value, KEYED | FORMATTED},
     {ERR_conflicting_parameters, FORMATTED},
     {ERR_malformed_json, POSTED},
@@ -72,7 +73,8 @@ static unsigned traits_of(const struct operation *operation)
     traits |= strchr(route->path, '{') ? NAMED : 0;
     traits |= endpoint->formats ? FORMATTED : 0;
     traits |= endpoint->keys_n > 0 || endpoint->prepare ? KEYED : 0;
-    traits |= endpoint->prepare ? COMPUTED : 0;
+    traits |= endpoint->prepare ? SPECIFIED | COMPUTED : 0;
+    traits |= endpoint == &fixture_endpoint ? COMPUTED : 0;
     traits |= endpoint->describes[0] ? SIZED : 0;
     traits |= endpoint->cache != CACHE_NO_STORE ? TAGGED : 0;
     return traits | (operation->method == METHOD_POST ? POSTED : GOT);
