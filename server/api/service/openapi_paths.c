@@ -81,6 +81,7 @@ static const struct path_name {
     const char *name, *description, *example;
 } path_names[] = {
     {"kind", "A kind of encoding, or another name of it.", "rope"},
+    {"name", "A fixture, as /v1/fixtures lists them.", "rope-linear"},
     {"slug", "The last part of a problem's type.", "unknown-parameter"},
     {"file", "posenc.py, posenc.js, or client.js, which is the same.", "posenc.py"},
     {"digest", "Of the file: Content-Location of /assets/{file} has it.", "0123456789abcdef"},
