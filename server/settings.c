@@ -33,6 +33,7 @@ struct http_options settings_http(const struct config *config)
         .memory_max = (size_t)config->memory_max,
         .connections_max = (unsigned)config->connections_max,
         .peer_connections_max = (unsigned)config->peer_connections_max,
+        .cors_origin = config->cors_origin,
         .ready_fd = (int)config->ready_fd,
     };
 }

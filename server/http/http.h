@@ -21,6 +21,7 @@ struct http_options {
     unsigned deadline_ms; /* from the complete head to the end of work() */
     unsigned connections_max;
     unsigned peer_connections_max; /* of one address; 0: any number */
+    const char *cors_origin;       /* origins whose pages may read answers (origins.h); NULL: all */
     int ready_fd; /* gets one JSON line {"url":...} when listening, then is closed; -1 */
 };
 

@@ -21,6 +21,7 @@
 #include "listen.h"
 #include "log.h"
 #include "metrics.h"
+#include "origins.h"
 #include "selfcheck.h"
 
 /* A head of 8 KiB target and 16 KiB fields, and what libmicrohttpd notes about its fields and
@@ -298,8 +299,12 @@ static void announce(struct http_service *service)
 
 struct http_service *http_start(const struct http_options *options, const struct http_hooks *hooks)
 {
+    if (options->cors_origin && !origins_are_valid(options->cors_origin)) {
+        fprintf(stderr, "posencd: --cors-origin takes * or origins such as https://example.org, "
+                        "separated by commas\n");
+        return NULL;
+    }
     struct http_service *service = calloc(1, sizeof *service);
-
     if (!service) {
         fprintf(stderr, "posencd: no memory\n");
         return NULL;

@@ -3,11 +3,11 @@
 #include "response.h"
 
 #include "exchange.h"
+#include "origins.h"
 #include "stream.h"
 
-/* On every answer (browsers: any page may read it; nobody may guess its type). */
+/* On every answer (browsers: what a page may read of it; nobody may guess its type). */
 static const struct header common_fields[] = {
-    {"Access-Control-Allow-Origin", "*"},
     {"Access-Control-Expose-Headers",
      "ETag, Repr-Digest, Link, Posenc-Semantics, Posenc-Spec-Id, Retry-After, Request-Id, "
      "Server-Timing, Tensor"},
@@ -60,6 +60,19 @@ static bool add_fields(struct MHD_Response *made, const struct header *fields, s
     return ok;
 }
 
+/* Lets pages of all origins, or of those in the list, read the answer. */
+static bool add_origin(struct MHD_Response *made, const struct http_exchange *exchange)
+{
+    const char *list = exchange->service->options.cors_origin;
+    const char *origin = request_header(&exchange->request, "Origin");
+    bool all = !list || origins_are_all(list);
+    struct header allowed = {"Access-Control-Allow-Origin", all ? "*" : origin};
+    struct header varies = {"Vary", "Origin"};
+
+    return add_fields(made, &varies, !all) &&
+           add_fields(made, &allowed, all || (origin && origins_have(list, origin)));
+}
+
 /* An answer whose body is not sent, and whose length is not that of the body: none is to be said.
  * libmicrohttpd 0.9 cannot keep silent: Transfer-Encoding on HEAD, Content-Length: 0 on 304. */
 static void hide_length(struct MHD_Response *made)
@@ -89,7 +102,7 @@ struct MHD_Response *response_build(struct http_exchange *exchange)
         hide_length(made);
     bool ok = add_fields(made, &type, response->content_type != NULL) &&
               add_fields(made, response->headers, response->headers_n) &&
-              add_fields(made, common_fields, COUNT(common_fields)) &&
+              add_origin(made, exchange) && add_fields(made, common_fields, COUNT(common_fields)) &&
               add_fields(made, preflight_fields,
                          request->method == METHOD_OPTIONS ? COUNT(preflight_fields) : 0) &&
               add_fields(made, &id, show_id) && add_fields(made, &close, exchange->closing);
