@@ -95,10 +95,35 @@ void json_doc_release(struct json_doc *doc)
     *doc = (struct json_doc){.root = NULL};
 }
 
-const struct json_array *json_doc_array(const struct json_doc *doc, const char *pointer)
+static const struct json_array *find(const struct json_doc *doc, const char *pointer, bool b64)
 {
     for (size_t i = 0; i < doc->arrays_n; i++)
-        if (strcmp(doc->arrays[i].pointer, pointer) == 0)
+        if (doc->arrays[i].b64 == b64 && strcmp(doc->arrays[i].pointer, pointer) == 0)
             return &doc->arrays[i];
     return NULL;
+}
+
+const struct json_array *json_doc_array(const struct json_doc *doc, const char *pointer)
+{
+    return find(doc, pointer, false);
+}
+
+const struct json_array *json_doc_b64(const struct json_doc *doc, const char *pointer)
+{
+    return find(doc, pointer, true);
+}
+
+const char *json_b64_text(const struct json_array *string, struct arena *arena, size_t *len)
+{
+    const char *at = string->text + 1, *end = string->text + string->len - 1;
+    *len = (size_t)(end - at);
+    if (!memchr(at, '\\', *len))
+        return at;
+    char *text = arena_alloc(arena, *len);
+    *len = 0;
+    while (text && at < end) {
+        unsigned code = *at == '\\' ? unescape(&at) : (unsigned char)*at++;
+        text[(*len)++] = code < 0x80 ? (char)code : '?';
+    }
+    return text;
 }

@@ -9,6 +9,8 @@
  * "-Infinity", or when it has no leaf at all ([] or [[],[]]). Any other leaf further on, or a
  * ragged row, is noted as a fault of that array with its JSON pointer, for whoever wants a tensor.
  *
+ * The string of a member "b64" is a tensor too, and is lifted in the same way.
+ *
  * Refused although RFC 8259 allows it: a name twice in one object, U+0000 in a string, half of a
  * surrogate pair, a byte order mark, more than JSON_DEPTH_MAX levels.
  */
@@ -37,6 +39,7 @@ struct json_array {
     size_t count;        /* leaves */
     size_t rank;         /* <= JSON_RANK_MAX; rank and shape are complete if there is no fault */
     size_t shape[JSON_RANK_MAX];
+    bool b64;               /* no array, but a string: text and len include the quotes */
     bool integers;          /* every leaf is an integer literal */
     const char *inexact;    /* pointer of the first integer literal beyond 2^53, or NULL */
     const char *fault;      /* pointer of the first fault, or NULL */
@@ -60,8 +63,12 @@ void json_doc_release(struct json_doc *doc);
 /* Fences jansson's allocator (per-thread budget JSON_MEMORY_MAX) and seeds its hashes. */
 void json_doc_setup(void);
 
-/* The numeric array at a pointer, or NULL. */
+/* The numeric array, or the lifted string, at a pointer; NULL if there is none. */
 const struct json_array *json_doc_array(const struct json_doc *doc, const char *pointer);
+const struct json_array *json_doc_b64(const struct json_doc *doc, const char *pointer);
+/* The string without quotes and escapes, in the body or the arena. Characters beyond ASCII, which
+ * Base64 does not have, become '?'. NULL without memory. */
+const char *json_b64_text(const struct json_array *string, struct arena *arena, size_t *len);
 
 /* Converts a faultless array to `dtype`, count elements, row-major, each rounded once from its
  * decimal text. What the dtype cannot hold (an overflow to infinity; for i64 whatever is no 64-bit

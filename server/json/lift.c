@@ -48,7 +48,8 @@ bool array_is_numeric(struct walk *walk)
     return true;
 }
 
-/* ---- The array as a whole ------------------------------------------------------------------- */
+/* ---- What is lifted as a whole
+ * ------------------------------------------------------------------- */
 
 bool lift_begin(struct walk *walk)
 {
@@ -84,21 +85,36 @@ static bool reserve_array(struct walk *walk)
     return true;
 }
 
-bool lift_end(struct walk *walk)
+/* Notes walk->array, which ends at scan.at, and puts null in its stead. */
+static bool note_array(struct walk *walk)
 {
     struct json_array *array = &walk->array;
-    walk->lifting = false;
     if (!reserve_array(walk))
         return false;
     array->len = (size_t)(walk->scan.at - array->text);
-    if (array->rank >
-        JSON_RANK_MAX) /* there is a fault; the shape is not to be read past its end */
-        array->rank = JSON_RANK_MAX;
     walk->arrays[walk->arrays_n++] = *array;
     buf_append(&walk->envelope, walk->copied, (size_t)(array->text - walk->copied));
     buf_puts(&walk->envelope, "null");
     walk->copied = walk->scan.at;
     return walk_envelope_holds(walk);
+}
+
+bool lift_end(struct walk *walk)
+{
+    walk->lifting = false;
+    if (walk->array.rank >
+        JSON_RANK_MAX) /* there is a fault; the shape is not to be read past its end */
+        walk->array.rank = JSON_RANK_MAX;
+    return note_array(walk);
+}
+
+bool lift_b64(struct walk *walk, const char *text)
+{
+    const char *pointer = walk_pointer(walk, walk->depth);
+    if (!pointer)
+        return walk_no_memory(walk);
+    walk->array = (struct json_array){.pointer = pointer, .text = text, .b64 = true};
+    return note_array(walk);
 }
 
 /* ---- Its rows and elements ------------------------------------------------------------------ */

@@ -88,10 +88,12 @@ bool walk_envelope_holds(struct walk *walk)
                                              "there is no memory for the body's values");
 }
 
-/* What jansson will get must stay small, however large the arrays are. */
-static bool check_envelope(struct walk *walk)
+/* What jansson will get, with the body up to a place, must stay small, however large the arrays
+ * are.
+ */
+static bool check_envelope(struct walk *walk, const char *upto)
 {
-    size_t pending = (size_t)(walk->scan.at - walk->copied);
+    size_t pending = (size_t)(upto - walk->copied);
     if (walk->lifting || walk->envelope.len + pending <= JSON_ENVELOPE_MAX)
         return true;
     walk->scan.err->limit = (double)JSON_ENVELOPE_MAX;
@@ -160,7 +162,7 @@ static bool read_array(struct walk *walk, enum state *next)
         lift_row_begin(walk);
     else if (walk->lifting || !array_is_numeric(walk))
         kind = FRAME_ARRAY;
-    else if (!check_envelope(walk) || !lift_begin(walk))
+    else if (!check_envelope(walk, walk->scan.at) || !lift_begin(walk))
         return false;
     if (!push(walk, kind))
         return false;
@@ -171,6 +173,13 @@ static bool read_array(struct walk *walk, enum state *next)
     return pop(walk);
 }
 
+static bool is_b64(struct walk *walk)
+{
+    const struct frame *around = walk->depth > 0 ? top(walk) : NULL;
+    return !walk->lifting && around && around->kind == FRAME_OBJECT && around->key_len == 3 &&
+           memcmp(around->key, "b64", 3) == 0;
+}
+
 static bool read_string(struct walk *walk)
 {
     size_t special = in_row(walk) ? special_len(walk->scan.at, walk->scan.end) : 0;
@@ -179,7 +188,10 @@ static bool read_string(struct walk *walk)
     else if (in_row(walk))
         lift_other(walk, "a string where there should be a number");
     walk->scan.at += special;
-    return special || scan_string(&walk->scan);
+    const char *text = walk->scan.at;
+    if (!special && !scan_string(&walk->scan))
+        return false;
+    return !is_b64(walk) || (check_envelope(walk, text) && lift_b64(walk, text));
 }
 
 /* A number of the envelope: jansson and its readers must get what was written. */
@@ -265,7 +277,7 @@ static bool at_name(struct walk *walk, enum state *next)
 static bool behind_value(struct walk *walk, enum state *next)
 {
     int c = scan_next(&walk->scan);
-    if (!check_envelope(walk))
+    if (!check_envelope(walk, walk->scan.at))
         return false;
     if (walk->depth == 0) {
         *next = AT_END;

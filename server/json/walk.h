@@ -61,6 +61,8 @@ bool array_is_numeric(struct walk *walk);
 /* Around the array: at its '[', before its frame is pushed; behind its ']', after the pop. */
 bool lift_begin(struct walk *walk);
 bool lift_end(struct walk *walk);
+/* A string of "b64" that began at `text` and ends at scan.at. */
+bool lift_b64(struct walk *walk, const char *text);
 /* Inside it, the frames being those around the element: a row begins, a row (the top frame) ends,
  * a number stands in text[0..len), there is something else (`says` what, in static memory). */
 void lift_row_begin(struct walk *walk);

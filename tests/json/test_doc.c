@@ -293,7 +293,7 @@ Test(doc, the_envelope_has_its_exact_limit)
         const char *after;
         size_t counted; /* bytes of before and after that stay in the envelope */
     } rows[] = {{"\"", 'x', "\"", 2},
-                {"{\"x\":[1,2,3],\"b64\":\"", 'A', "\"}", 19},
+                {"{\"x\":[1,2,3],\"txt\":\"", 'A', "\"}", 19},
                 {"{\"x\":[1,2,3],\"a\":1}", ' ', "", 16},
                 {" ", '\n', "{\"a\":1}", 8},
                 {"{\"a\":1,\"x\":", ' ', "[1,2,3]}", 11 + 4 + 1}};

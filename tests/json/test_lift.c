@@ -3,9 +3,15 @@
 #include "reading.h"
 
 /* Prints an array as the tables below write it: pointer:shape, then what is noted of it. */
-static void describe(const struct json_array *array, char *out)
+static void describe(const struct json_array *array, struct arena *arena, char *out)
 {
     char *at = out + sprintf(out, "%s:", array->pointer);
+    if (array->b64) {
+        size_t len;
+        const char *text = json_b64_text(array, arena, &len);
+        sprintf(at, "b64 %.*s", (int)len, text);
+        return;
+    }
     for (size_t axis = 0; axis < array->rank && !array->fault; axis++)
         at += sprintf(at, "%s%zu", axis ? "x" : "", array->shape[axis]);
     if (array->fault)
@@ -45,6 +51,17 @@ static const struct {
     {"{\"a\":[{\"b\":[1]},{\"b\":[2,3]}]}",
      "{\"a\":[{\"b\":null},{\"b\":null}]}",
      {"/a/0/b:1 integers", "/a/1/b:2 integers"}},
+    /* Base64 is lifted where it is a tensor's. */
+    {"{\"x\":{\"b64\":\"AAAA\",\"dtype\":\"f32\"},\"b\":[1]}",
+     "{\"x\":{\"b64\":null,\"dtype\":\"f32\"},\"b\":null}",
+     {"/x/b64:b64 AAAA", "/b:1 integers"}},
+    {"{\"b64\":\"A\\/\\u002b=\\u00e4\"}", "{\"b64\":null}", {"/b64:b64 A/+=?"}},
+    {"{\"b64\":\"\"}", "{\"b64\":null}", {"/b64:b64 "}},
+    {"{\"b64\":[\"AAAA\"],\"b6\":\"A\"}", "{\"b64\":[\"AAAA\"],\"b6\":\"A\"}", {NULL}},
+    {"[\"b64\",\"AAAA\"]", "[\"b64\",\"AAAA\"]", {NULL}},
+    {"[1,{\"b64\":\"AAAA\"}]",
+     "null",
+     {":fault at /1, an object where there should be a number integers"}},
     /* Not numeric: the first leaf is something else. */
     {"[\"nan\"]", "[\"nan\"]", {NULL}},
     {"[\"0:3\",1]", "[\"0:3\",1]", {NULL}},
@@ -112,7 +129,7 @@ Test(lift, finds_numeric_arrays)
                      reading.doc.arrays_n);
         for (size_t k = 0; k < wanted_n; k++) {
             char text[500];
-            describe(&reading.doc.arrays[k], text);
+            describe(&reading.doc.arrays[k], &reading.arena, text);
             cr_assert_str_eq(text, rows[i].arrays[k], "%s: %s", rows[i].body, text);
         }
         reading_release(&reading);
@@ -212,6 +229,28 @@ Test(lift, remembers_only_the_first_fault)
     cr_assert(reading.ok);
     cr_assert_str_eq(reading.doc.arrays[0].fault, "/1");
     cr_assert_leq(reading.arena.bytes, 32 << 10);
+    reading_release(&reading);
+    free(body);
+}
+
+/* Tensors do not count as envelope, in whichever form. */
+Test(lift, base64_of_any_length)
+{
+    size_t n = 2 * JSON_ENVELOPE_MAX;
+    char *body = malloc(n + 100);
+    int start = sprintf(body, "{\"x\":{\"b64\":\"");
+    memset(body + start, 'A', n);
+    size_t len = (size_t)start + n + (size_t)sprintf(body + start + n, "\"},\"y\":1}");
+    struct reading reading;
+    reading_of(&reading, body, len);
+    cr_assert(reading.ok, "%s", reading.err.item[0].detail);
+    size_t text_len;
+    const struct json_array *b64 = json_doc_b64(&reading.doc, "/x/b64");
+    cr_assert(b64 && json_b64_text(b64, &reading.arena, &text_len));
+    cr_expect_eq(text_len, n);
+    char *envelope = reading_envelope(&reading);
+    cr_expect_str_eq(envelope, "{\"x\":{\"b64\":null},\"y\":1}");
+    free(envelope);
     reading_release(&reading);
     free(body);
 }
