@@ -89,6 +89,7 @@ struct endpoint {
     unsigned specs_max;         /* 0: takes no encoding; else how many spec= */
     unsigned acts;              /* kinds it takes: bit 1 << enum pe_acts */
     const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
+    const char *npy;            /* the one that a body in .npy is; NULL: no such bodies */
     enum cache_class cache;
     unsigned formats;               /* bits 1 << enum format */
     const char *const *media_types; /* without formats: ends with NULL; NULL: text/plain */
@@ -143,10 +144,16 @@ void problem_answer(struct request *request);
 /* The finish hook: problem, then the fields all answers have (Cache-Control by endpoint, ...). */
 void api_finish(struct request *request);
 
-/* format.c: suffix, then format=, then Accept by quality; formats is a set of bits. Where Accept
- * leaves a choice it is `usual`, if offered, else the first of the table. Known formats that are
- * not offered here, or an Accept that fits none: not-acceptable (lists the offered). */
-bool format_choose(struct request *request, unsigned formats, enum format usual,
+/* What a request says of its answer's format besides URL and Accept. */
+struct format_ask {
+    enum format usual;  /* where Accept leaves a choice, if offered */
+    const char *member; /* of the body; NULL */
+};
+
+/* format.c: suffix, then format=, then Accept by quality; formats is a set of bits. `ask` may be
+ * NULL. Known formats that are not offered here, or an Accept that fits none: not-acceptable (lists
+ * the offered). */
+bool format_choose(struct request *request, unsigned formats, const struct format_ask *ask,
                    enum format *format);
 /* The format of a media type without parameters, or of a suffix; FORMATS_N if there is none. */
 enum format format_of_type(const char *type, size_t len);

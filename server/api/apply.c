@@ -117,11 +117,16 @@ static const char *axes_of(struct job *job, const struct tensor *tensor)
 {
     static const char *const names[] = {"d", "td", "bhtd", "bthd", "htd", "thd", "btd"};
     const struct pe_value *axes = job_key(job, "axes");
+    if (tensor->rank == 0) {
+        err_add(&job->request->err, ERR_shape_mismatch, tensor->pointer, NULL,
+                "a single number (rank 0) has no channels");
+        return NULL;
+    }
     if (axes->set)
         return names[(size_t)axes->number];
     if (tensor->rank == 1 || tensor->rank == 2)
         return names[tensor->rank - 1];
-    err_add(&job->request->err, ERR_missing_parameter, job->has_doc ? "/axes" : "axes",
+    err_add(&job->request->err, ERR_missing_parameter, job_where(job, "axes"),
             "for example bhtd: batch, head, token, dimension",
             "axes must be given from rank 3 on, since heads and tokens cannot be told apart "
             "(rank %zu)",
@@ -142,11 +147,10 @@ static bool view_target(struct job *job, struct target *target)
                        "axes \"%s\" names %zu axes, the tensor has %zu", axes, strlen(axes),
                        in->rank);
     size_t heads = (size_t)job_key(job, "heads")->number;
-    if (in->count == 0 ||
-        !pe_view_init(&target->view, in->dtype, in->data, axes, in->shape, in->rank, heads))
+    if (!pe_view_init(&target->view, in->dtype, in->data, axes, in->shape, in->rank, heads))
         return err_add(err, ERR_shape_mismatch, in->pointer, NULL,
-                       "the tensor is empty, or its last axis (%zu) is not divided by heads=%zu",
-                       in->shape[in->rank - 1], heads);
+                       "the last axis (%zu) is not divided by heads=%zu", in->shape[in->rank - 1],
+                       heads);
     target->axes = axes;
     struct pe_params *params = &job->specs[target->spec].spec.params;
     int row = pe_params_find(params, "dim", 3);
@@ -168,7 +172,7 @@ static bool check_dim(struct job *job, const struct target *target)
 }
 
 /* 0, 1, ... tokens - 1. */
-static bool default_positions(struct job *job, struct target *target, const char *name)
+static bool default_positions(struct job *job, struct target *target, const char *name, size_t axes)
 {
     size_t n = target->view.tokens;
     double *at = job_alloc(job, n, sizeof *at);
@@ -177,9 +181,10 @@ static bool default_positions(struct job *job, struct target *target, const char
         return false;
     for (size_t i = 0; i < n; i++)
         at[i] = (double)i;
-    *list = (struct pe_positions){.axes = 1, .n = n, .at = {at}};
+    *list = (struct pe_positions){.axes = axes, .n = n, .at = {at, at}};
     target->positions = (struct position_lists){.list = list, .lists_n = 1, .where = name};
-    target->positions.text = arena_printf(&job->request->arena, "0:%zu", n);
+    if (n > 0) /* no text says: no positions */
+        target->positions.text = arena_printf(&job->request->arena, "0:%zu", n);
     return true;
 }
 
@@ -197,9 +202,10 @@ static bool read_positions(struct job *job, struct target *target)
     bool own_k = target->role == 2 && job_key(job, "k_positions")->set;
     const char *name = own_k ? "k_positions" : "positions";
     bool given = job_key(job, name)->set || job_key(job, "grid")->set;
-    bool ok = given || kind->axes != 1
-                  ? job_positions(job, name, kind->axes, target->view.batches, &target->positions)
-                  : default_positions(job, target, name);
+    bool none = target->view.tokens == 0 && (!given || job_positions_empty(job, name));
+    bool ok = none || (!given && kind->axes == 1)
+                  ? default_positions(job, target, name, kind->axes)
+                  : job_positions(job, name, kind->axes, target->view.batches, &target->positions);
     if (!ok)
         return false;
     const struct position_lists *p = &target->positions;
@@ -358,7 +364,8 @@ static bool apply_target(struct job *job, const struct target *target)
                                 .out = &out_view,
                                 .work = work,
                                 .stages = &job->stages});
-    if (job->format == FORMAT_JSON || job->format == FORMAT_TXT)
+    bool readouts = job->format == FORMAT_JSON || job->format == FORMAT_TXT;
+    if (readouts && target->in.count > 0)
         norm_readout(job, target, out, target->dtype);
     return true;
 }
@@ -400,6 +407,7 @@ const struct endpoint apply_endpoint = {
     .specs_max = TARGETS_MAX,
     .acts = ~0u,
     .tensors = tensors,
+    .npy = "x",
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,
     .prepare = prepare,

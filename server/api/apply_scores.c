@@ -23,7 +23,7 @@ static bool count_up(struct job *job, size_t n, double first, const char *where,
     char *text = job_alloc(job, len + 1, 1);
     if (text)
         pe_positions_print(at, n, text, len + 1);
-    out->text = text;
+    out->text = n > 0 ? text : NULL; /* no text says: no positions */
     return text != NULL;
 }
 
@@ -72,8 +72,7 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
     if (!job_unread(job, unread, "scores are [heads, queries, keys], with a batch axis or without"))
         return false;
     size_t rank = scores->rank, heads = pe_spec_heads(spec);
-    if (rank < 2 || rank > 4 || scores->count == 0 ||
-        (rank > 2 ? scores->shape[rank - 3] != heads : heads != 1))
+    if (rank < 2 || rank > 4 || (rank > 2 ? scores->shape[rank - 3] != heads : heads != 1))
         return err_add(
             err, ERR_shape_mismatch, scores->pointer, NULL,
             "scores must be [queries, keys], [heads, queries, keys] or with a batch axis "
@@ -96,7 +95,6 @@ bool apply_scores_compute(struct job *job, struct apply *own)
 {
     const struct tensor *in = &own->scores;
     size_t heads = pe_spec_heads(&job->specs[0].spec);
-    size_t plane = in->shape[in->rank - 2] * in->shape[in->rank - 1];
     if (job_dtype(job, in->dtype) != in->dtype)
         return err_add(&job->request->err, ERR_invalid_value, "dtype", NULL,
                        "scores keep their dtype, %s", pe_dtype_name(in->dtype));
@@ -104,6 +102,6 @@ bool apply_scores_compute(struct job *job, struct apply *own)
     if (!out || job_expired(job))
         return false;
     pe_add_bias(job_plan(job, 0), &job->stages, own->queries.list, own->keys.list, 0, heads,
-                in->count / (heads * plane), in->dtype, in->data, out);
+                in->rank == 4 ? in->shape[0] : 1, in->dtype, in->data, out);
     return true;
 }

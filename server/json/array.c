@@ -48,8 +48,8 @@ static bool is_between(char c)
     return c == ',' || c == ' ' || c == '[' || c == ']' || c == '\n' || c == '\r' || c == '\t';
 }
 
-bool json_array_read(const struct json_array *array, enum pe_dtype dtype, void *out,
-                     struct err *err)
+static bool read_all(const struct json_array *array, enum pe_dtype dtype, bool overflow_inf,
+                     void *out, struct err *err)
 {
     assert(!array->fault);
     const char *at = array->text, *end = array->text + array->len;
@@ -58,10 +58,23 @@ bool json_array_read(const struct json_array *array, enum pe_dtype dtype, void *
             at++;
         bool integer, special = *at == '"';
         const char *stop = special ? at + special_len(at, end) : number_end(at, end, &integer);
-        if (special ? !store_special(at, dtype, out, i)
-                    : !pe_text_read(at, (size_t)(stop - at), dtype, out, i))
+        bool held = special ? store_special(at, dtype, out, i)
+                            : pe_text_read(at, (size_t)(stop - at), dtype, out, i);
+        if (!held && (dtype == PE_I64 || !overflow_inf)) /* it has been stored as infinite */
             return refuse(array, i, dtype, at, (size_t)(stop - at), err);
         at = stop;
     }
     return true;
+}
+
+bool json_array_read(const struct json_array *array, enum pe_dtype dtype, void *out,
+                     struct err *err)
+{
+    return read_all(array, dtype, false, out, err);
+}
+
+bool json_array_read_inf(const struct json_array *array, enum pe_dtype dtype, void *out,
+                         struct err *err)
+{
+    return read_all(array, dtype, true, out, err);
 }

@@ -75,5 +75,8 @@ const char *json_b64_text(const struct json_array *string, struct arena *arena, 
  * integer) is invalid-value with the element's pointer; the first ends the reading. */
 bool json_array_read(const struct json_array *array, enum pe_dtype dtype, void *out,
                      struct err *err);
+/* The same, but what is too large for a floating dtype is infinite. */
+bool json_array_read_inf(const struct json_array *array, enum pe_dtype dtype, void *out,
+                         struct err *err);
 
 #endif

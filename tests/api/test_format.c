@@ -30,7 +30,7 @@ Test(format, order_of_choice)
         enum format format = FORMATS_N;
         call_with.accept = rows[i].accept;
         call_begin(&request, "GET", rows[i].target, NULL);
-        cr_expect(format_choose(&request, ALL, FORMAT_JSON, &format), "%s: %s", rows[i].target,
+        cr_expect(format_choose(&request, ALL, NULL, &format), "%s: %s", rows[i].target,
                   request.err.item[0].detail);
         cr_expect_eq(format, rows[i].format, "%s, Accept: %s: %d", rows[i].target, rows[i].accept,
                      format);
@@ -65,17 +65,16 @@ Test(format, refusals)
         {"/v1/table?format=", NULL, ALL, ERR_invalid_value,
          "format must be json, txt or csv, got \"\"", ""},
         {"/v1/table.csv?format=json", NULL, ALL, ERR_conflicting_parameters,
-         "format is \"csv\" and \"json\" in one URL", ""},
+         "format is \"csv\" and \"json\" in one request", ""},
         {"/v1/table?format=csv&format=json", NULL, ALL, ERR_conflicting_parameters,
-         "format is \"csv\" and \"json\" in one URL", ""},
+         "format is \"csv\" and \"json\" in one request", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct request request;
         enum format format = FORMATS_N;
         call_with.accept = rows[i].accept;
         call_begin(&request, "GET", rows[i].target, NULL);
-        cr_assert(!format_choose(&request, rows[i].formats, FORMAT_JSON, &format), "%s",
-                  rows[i].target);
+        cr_assert(!format_choose(&request, rows[i].formats, NULL, &format), "%s", rows[i].target);
         const struct err_item *item = &request.err.item[0];
         cr_expect_eq(request.err.n, 1, "%s", rows[i].target);
         cr_expect_eq(item->code, rows[i].code, "%s: %s", rows[i].target, err_slug(item->code));

@@ -107,7 +107,8 @@ static bool refuse(struct request *request, unsigned formats, const char *where,
                    "%.60s is not offered here, but %s", asked, offered);
 }
 
-static bool refuse_name(struct request *request, unsigned formats, const char *asked)
+static bool refuse_name(struct request *request, unsigned formats, const char *asked,
+                        const char *where)
 {
     const char *names[KNOWN_N], *near;
     size_t n = 0;
@@ -120,39 +121,50 @@ static bool refuse_name(struct request *request, unsigned formats, const char *a
     if (near)
         snprintf(hint, sizeof hint, "did you mean \"%s\"?", near);
     list_offered(formats, " or ", offered, sizeof offered);
-    return err_add(&request->err, ERR_invalid_value, "format", hint,
+    return err_add(&request->err, ERR_invalid_value, where, hint,
                    "format must be %s, got \"%.60s\"", offered, asked);
 }
 
-/* The name that the URL gives; *name stays NULL when it gives none. */
-static bool read_name(struct request *request, const char **name, const char **where)
+/* Takes a name into account, which must be the same as one given before. */
+static bool take_name(struct request *request, const char *given, const char *given_where,
+                      const char **name, const char **where)
+{
+    bool same = !*name || strcmp(*name, given) == 0;
+
+    if (!same)
+        err_add(&request->err, ERR_conflicting_parameters, given_where, NULL,
+                "format is \"%.60s\" and \"%.60s\" in one request", *name, given);
+    *name = given;
+    *where = given_where;
+    return same;
+}
+
+/* The name that URL or body give; *name stays NULL when they give none. */
+static bool read_name(struct request *request, const struct format_ask *ask, const char **name,
+                      const char **where)
 {
     bool ok = true;
 
     *name = request->suffix;
     *where = NULL;
-    for (size_t i = 0; i < request->args_n; i++) {
-        const struct query_arg *arg = &request->args[i];
-        if (strcmp(arg->name, "format") != 0)
-            continue;
-        if (*name && strcmp(*name, arg->value) != 0)
-            ok = err_add(&request->err, ERR_conflicting_parameters, "format", NULL,
-                         "format is \"%.60s\" and \"%.60s\" in one URL", *name, arg->value);
-        *name = arg->value;
-        *where = "format";
-    }
+    for (size_t i = 0; i < request->args_n; i++)
+        if (strcmp(request->args[i].name, "format") == 0)
+            ok = take_name(request, request->args[i].value, "format", name, where) && ok;
+    if (ask && ask->member)
+        ok = take_name(request, ask->member, "/format", name, where) && ok;
     return ok;
 }
 
-static bool choose_by_accept(struct request *request, unsigned formats, enum format usual,
-                             enum format *format)
+static bool choose_by_accept(struct request *request, unsigned formats,
+                             const struct format_ask *ask, enum format *format)
 {
     const char *accept = request_header(request, "Accept");
     int best = 0;
 
     for (size_t i = 0; i < KNOWN_N; i++) {
         int quality = is_offered(formats, &known[i]) ? accept_quality(accept, known[i].type) : 0;
-        if (quality > best || (quality == best && best > 0 && known[i].format == usual)) {
+        if (quality > best ||
+            (quality == best && best > 0 && ask && known[i].format == ask->usual)) {
             best = quality;
             *format = known[i].format;
         }
@@ -160,19 +172,19 @@ static bool choose_by_accept(struct request *request, unsigned formats, enum for
     return best > 0 || refuse(request, formats, NULL, accept);
 }
 
-bool format_choose(struct request *request, unsigned formats, enum format usual,
+bool format_choose(struct request *request, unsigned formats, const struct format_ask *ask,
                    enum format *format)
 {
     const char *name, *where;
     const struct known *row;
 
-    if (!read_name(request, &name, &where))
+    if (!read_name(request, ask, &name, &where))
         return false;
     if (!name)
-        return choose_by_accept(request, formats, usual, format);
+        return choose_by_accept(request, formats, ask, format);
     row = known_find(name);
     if (!row && where)
-        return refuse_name(request, formats, name);
+        return refuse_name(request, formats, name, where);
     if (!row || !is_offered(formats, row))
         return refuse(request, formats, where, name);
     *format = row->format;

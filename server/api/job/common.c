@@ -39,13 +39,6 @@ static const char *common_text(const struct job *job, enum common row)
     return job->common.value[row].set ? job->common.value[row].text : NULL;
 }
 
-/* Where the key stands: a parameter, or a member of the body. */
-static const char *place(const struct job *job, enum common row)
-{
-    const char *name = common_keys[row].name;
-    return job->has_doc ? arena_printf(&job->request->arena, "/%s", name) : name;
-}
-
 static bool is_pin(const char *text)
 {
     return strspn(text, "0123456789abcdef") == PIN_DIGITS && text[PIN_DIGITS] == '\0';
@@ -73,14 +66,15 @@ static bool check_form(struct job *job, enum common row, bool (*is_form)(const c
     const char *text = common_text(job, row);
     if (!text || is_form(text))
         return true;
-    return err_add(&job->request->err, ERR_invalid_value, place(job, row), NULL,
-                   "%s must be %s; got \"%.40s\"", common_keys[row].name, form, text);
+    return err_add(&job->request->err, ERR_invalid_value, job_where(job, common_keys[row].name),
+                   NULL, "%s must be %s; got \"%.40s\"", common_keys[row].name, form, text);
 }
 
 static bool unused(struct job *job, enum common row, const char *because)
 {
     return !job->common.value[row].given ||
-           err_add(&job->request->err, ERR_conflicting_parameters, place(job, row), "leave it out",
+           err_add(&job->request->err, ERR_conflicting_parameters,
+                   job_where(job, common_keys[row].name), "leave it out",
                    "\"%s\" has no effect: %s", common_keys[row].name, because);
 }
 

@@ -12,6 +12,7 @@
 #include "common.h"
 #include "delivery.h"
 #include "doc.h"
+#include "safetensors.h"
 
 #define JOB_SPECS_MAX   8
 #define JOB_OUTPUTS_MAX 8
@@ -71,8 +72,11 @@ struct job {
     struct app *app;
     const struct endpoint *endpoint;
     enum format format;
-    struct json_doc doc;
-    bool has_doc, prepared;
+    enum format body;        /* of a POST */
+    struct json_doc doc;     /* of a POST: its JSON, or {} without one */
+    struct safetensors file; /* of a POST in a binary format: its tensors */
+    bool has_doc, has_json;  /* has_json: the caller wrote the document */
+    bool prepared;
     struct job_spec specs[JOB_SPECS_MAX];
     size_t specs_n;
     struct pe_spec *flat_spec;          /* the one whose keys stand in the query (kind=...); NULL */
@@ -94,6 +98,12 @@ struct job {
 
 /* Reading (called by job.c in this order). */
 bool job_read(struct job *job); /* body, format, specs, keys */
+bool job_body(struct job *job); /* the first of these */
+/* Judges the tensors of a file, once keys are read; those for list keys become their values. */
+void job_read_file(struct job *job);
+bool job_is_tensor(const struct job *job, const char *name); /* a tensor member of the endpoint */
+/* Where a key stands, or would: a parameter, or a pointer into the body. */
+const char *job_where(const struct job *job, const char *name);
 /* Called by prepare once defaults that depend on tensors are set: finishes all specs, checks that
  * the endpoint takes their kinds, makes compact forms and ids. */
 bool job_specs_finish(struct job *job);
@@ -123,6 +133,8 @@ bool job_key_is(const struct job *job, const char *name, const char *choice); /*
 bool job_unread(struct job *job, const char *const *names, const char *because);
 /* Tensor member by name; *found tells whether there is one. */
 bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);
+/* The same where numbers stand for indices or positions: i64 is allowed, and it must be there. */
+bool job_indices(struct job *job, const char *name, struct tensor *tensor);
 /* The member `table` (learned [rows, dim], t5 [buckets, heads]) into the specs that read one;
  * before job_specs_finish. */
 bool job_table(struct job *job);
@@ -130,6 +142,8 @@ bool job_table(struct job *job);
  * lists only if batches_max > 1. */
 bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
                    struct position_lists *out);
+/* Whether the key is given as a list without a position, which only a tensor without tokens has. */
+bool job_positions_empty(const struct job *job, const char *name);
 /* The axis of positions for csv and txt: the positions themselves, "row;col" where there are two.
  */
 struct answer_axis job_position_axis(const struct position_lists *positions);

@@ -48,7 +48,7 @@ static bool read_select(struct job *job)
     }
     const char *near = pe_nearest_name(select->text, names, job->outputs_n);
     struct err *err = &job->request->err;
-    err_add(err, ERR_invalid_value, job->has_doc ? "/select" : "select",
+    err_add(err, ERR_invalid_value, job_where(job, "select"),
             near ? arena_printf(&job->request->arena, "did you mean \"%s\"?", near) : NULL,
             "this answer has no tensor \"%.40s\", but %s", select->text, allowed ? allowed : "");
     if (err->n <= ERR_ITEMS_MAX)

@@ -4,6 +4,7 @@
  * lists, one list per batch row, one list per axis, or a grid. All become lists of doubles in the
  * arena and, for the echo and the links, one canonical text.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,34 +25,75 @@ static bool list_from_text(struct job *job, const char *text, const char *where,
     return *at != NULL;
 }
 
-/* Values of a JSON array, refused where a double cannot hold them. */
-static double *list_from_array(struct job *job, const struct json_array *array, const char *where)
+/* Numbers as a list or a table of positions. */
+struct numbers {
+    size_t rank, count;
+    const size_t *shape;
+    double *at;
+};
+
+static bool check_numbers(struct job *job, const struct numbers *numbers, const char *where)
 {
     struct err *err = &job->request->err;
-    if (array->fault) {
-        err_add(err, ERR_invalid_value, array->fault, NULL, "%s", array->fault_says);
-        return NULL;
-    }
-    if (array->inexact) {
-        err_add(err, ERR_invalid_value, array->inexact, NULL,
-                "an integer position beyond 2^53 (9007199254740992) is refused, not rounded");
-        return NULL;
-    }
-    if (array->count == 0 || array->count > PE_POSITIONS_N_MAX) {
-        err_add(err, array->count ? ERR_limit_exceeded : ERR_invalid_value, where, NULL,
-                "%zu positions were given; 1 to %zu are allowed", array->count, PE_POSITIONS_N_MAX);
-        return NULL;
-    }
-    double *at = job_alloc(job, array->count, sizeof *at);
-    if (!at || !json_array_read(array, PE_F64, at, err))
-        return NULL;
-    for (size_t i = 0; i < array->count; i++)
-        if (!(at[i] >= -PE_POSITION_MAX && at[i] <= PE_POSITION_MAX)) {
-            err_add(err, ERR_invalid_value, where, NULL,
-                    "position %zu is %g; positions are finite and at most 2^53 in size", i, at[i]);
-            return NULL;
-        }
-    return at;
+    if (numbers->count == 0 || numbers->count > PE_POSITIONS_N_MAX)
+        return err_add(err, numbers->count ? ERR_limit_exceeded : ERR_invalid_value, where, NULL,
+                       "%zu positions were given; 1 to %zu are allowed", numbers->count,
+                       PE_POSITIONS_N_MAX);
+    return true;
+}
+
+static bool check_sizes(struct job *job, const struct numbers *numbers, const char *where)
+{
+    for (size_t i = 0; i < numbers->count; i++)
+        if (!(numbers->at[i] >= -PE_POSITION_MAX && numbers->at[i] <= PE_POSITION_MAX))
+            return err_add(&job->request->err, ERR_invalid_value, where, NULL,
+                           "position %zu is %g; positions are finite and at most 2^53 in size", i,
+                           numbers->at[i]);
+    return true;
+}
+
+/* Values of a JSON array, refused where a double cannot hold them. */
+static bool numbers_from_array(struct job *job, const struct json_array *array, const char *where,
+                               struct numbers *numbers)
+{
+    struct err *err = &job->request->err;
+    if (array->fault)
+        return err_add(err, ERR_invalid_value, array->fault, NULL, "%s", array->fault_says);
+    if (array->inexact)
+        return err_add(
+            err, ERR_invalid_value, array->inexact, NULL,
+            "an integer position beyond 2^53 (9007199254740992) is refused, not rounded");
+    *numbers = (struct numbers){array->rank, array->count, array->shape, NULL};
+    if (!check_numbers(job, numbers, where))
+        return false;
+    numbers->at = job_alloc(job, array->count, sizeof *numbers->at);
+    return numbers->at && json_array_read(array, PE_F64, numbers->at, err) &&
+           check_sizes(job, numbers, where);
+}
+
+/* The element as a double; one that none can hold is out of range as a double too. */
+static double element(const struct tensor *tensor, size_t i)
+{
+    int64_t limit = (int64_t)PE_POSITION_MAX;
+    int64_t index = tensor->dtype == PE_I64 ? ((const int64_t *)tensor->data)[i] : 0;
+    return index > limit || index < -limit ? (index > 0 ? INFINITY : -INFINITY)
+                                           : pe_load(tensor->dtype, tensor->data, i);
+}
+
+/* Elements of a tensor. */
+static bool numbers_from_tensor(struct job *job, const char *name, const char *where,
+                                struct numbers *numbers)
+{
+    struct tensor *tensor = job_alloc(job, 1, sizeof *tensor);
+    if (!tensor || !job_indices(job, name, tensor))
+        return false;
+    *numbers = (struct numbers){tensor->rank, tensor->count, tensor->shape, NULL};
+    if (!check_numbers(job, numbers, where))
+        return false;
+    numbers->at = job_alloc(job, tensor->count, sizeof *numbers->at);
+    for (size_t i = 0; numbers->at && i < tensor->count; i++)
+        numbers->at[i] = element(tensor, i);
+    return numbers->at && check_sizes(job, numbers, where);
 }
 
 static struct pe_positions *lists_alloc(struct job *job, size_t n, struct position_lists *out)
@@ -95,29 +137,51 @@ static bool lists_from_text(struct job *job, const char *text, size_t axes,
     return true;
 }
 
+/* [axes][T] */
+static bool lists_from_table(struct job *job, const struct numbers *numbers, size_t axes,
+                             struct position_lists *out)
+{
+    struct pe_positions *list = lists_alloc(job, 1, out);
+    if (!list)
+        return false;
+    *list = (struct pe_positions){.axes = axes, .n = numbers->shape[1]};
+    for (size_t axis = 0; axis < axes; axis++)
+        list->at[axis] = numbers->at + axis * list->n;
+    return true;
+}
+
 /* [T], or [B][T] where batches are allowed. */
-static bool lists_from_array(struct job *job, const struct json_array *array, size_t axes,
-                             size_t batches_max, struct position_lists *out)
+static bool lists_from_numbers(struct job *job, const struct numbers *numbers, size_t axes,
+                               size_t batches_max, struct position_lists *out)
 {
     struct err *err = &job->request->err;
+    size_t batches = numbers->rank == 2 ? numbers->shape[0] : 1;
     if (axes != 1)
         return err_add(err, ERR_invalid_value, out->where, "for example {\"axes\": [[0,1],[0,1]]}",
                        "this kind has %zu axes: one list is wanted for each", axes);
-    if (array->rank > 2 || (array->rank == 2 && array->shape[0] > batches_max))
+    if (numbers->rank > 2 || (numbers->rank == 2 && batches > batches_max))
         return err_add(err, ERR_shape_mismatch, out->where, NULL,
                        batches_max > 1 ? "positions must be one list, or one per batch row (%zu)"
                                        : "positions must be one flat list here (%zu)",
                        batches_max);
-    double *at = list_from_array(job, array, out->where);
-    size_t batches = array->rank == 2 ? array->shape[0] : 1;
-    struct pe_positions *list = at ? lists_alloc(job, batches, out) : NULL;
-    if (!list)
-        return false;
-    for (size_t b = 0; b < batches; b++) {
-        size_t n = array->count / batches;
-        list[b] = (struct pe_positions){.axes = 1, .n = n, .at = {at + b * n}};
+    struct pe_positions *list = lists_alloc(job, batches, out);
+    for (size_t b = 0; list && b < batches; b++) {
+        size_t n = numbers->count / batches;
+        list[b] = (struct pe_positions){.axes = 1, .n = n, .at = {numbers->at + b * n}};
     }
-    return true;
+    return list != NULL;
+}
+
+/* A tensor: lists as in JSON, or [axes][T] for a kind with several axes. */
+static bool lists_from_tensor(struct job *job, const char *name, size_t axes, size_t batches_max,
+                              struct position_lists *out)
+{
+    struct numbers numbers;
+    if (!numbers_from_tensor(job, name, out->where, &numbers))
+        return false;
+    return axes > 1 && numbers.rank == 2 && numbers.shape[0] == axes
+               ? lists_from_table(job, &numbers, axes, out)
+               : lists_from_numbers(job, &numbers, axes, batches_max, out);
 }
 
 /* {"axes": [[..],[..]]} with numbers, or with one text per axis. */
@@ -129,14 +193,9 @@ static bool lists_from_axes(struct job *job, const json_t *object, size_t axes,
     const json_t *member = json_object_get(object, "axes");
     const struct json_array *array = where ? json_doc_array(&job->doc, where) : NULL;
     if (array && array->rank == 2 && array->shape[0] == axes) {
-        double *at = list_from_array(job, array, where);
-        struct pe_positions *list = at ? lists_alloc(job, 1, out) : NULL;
-        if (!list)
-            return false;
-        *list = (struct pe_positions){.axes = axes, .n = array->shape[1]};
-        for (size_t axis = 0; axis < axes; axis++)
-            list->at[axis] = at + axis * list->n;
-        return true;
+        struct numbers numbers;
+        return numbers_from_array(job, array, where, &numbers) &&
+               lists_from_table(job, &numbers, axes, out);
     }
     if (json_is_array(member) && json_array_size(member) == axes) {
         const char *text = "";
@@ -192,7 +251,7 @@ static const char *lists_text(struct job *job, const struct pe_positions *list)
     return text;
 }
 
-/* Which of the three JSON forms, or text. */
+/* Which of the JSON forms, or text. */
 static bool lists_read(struct job *job, struct pe_value *value, const char *name, size_t axes,
                        size_t batches_max, struct position_lists *out)
 {
@@ -200,8 +259,12 @@ static bool lists_read(struct job *job, struct pe_value *value, const char *name
         return lists_from_text(job, value->text, axes, out);
     const json_t *json = json_object_get(job->doc.root, name);
     const struct json_array *array = json_doc_array(&job->doc, out->where);
+    struct numbers numbers;
     if (array)
-        return lists_from_array(job, array, axes, batches_max, out);
+        return numbers_from_array(job, array, out->where, &numbers) &&
+               lists_from_numbers(job, &numbers, axes, batches_max, out);
+    if (safetensors_tensor(&job->file, name) || json_object_get(json, "dtype"))
+        return lists_from_tensor(job, name, axes, batches_max, out);
     if (json_is_object(json))
         return lists_from_axes(job, json, axes, out);
     if (json_is_integer(json) || json_is_real(json)) {
@@ -224,7 +287,8 @@ bool job_positions(struct job *job, const char *name, size_t axes, size_t batche
 {
     struct pe_value *value = job_key_edit(job, name);
     *out = (struct position_lists){0};
-    bool member = job->has_doc && json_object_get(job->doc.root, name);
+    bool member = job->has_doc &&
+                  (json_object_get(job->doc.root, name) || safetensors_tensor(&job->file, name));
     out->where = member ? arena_printf(&job->request->arena, "/%s", name) : name;
     struct pe_value *grid = NULL;
     int grid_row = pe_params_find(&job->keys, "grid", 4);
@@ -250,6 +314,19 @@ bool job_positions(struct job *job, const char *name, size_t axes, size_t batche
         value->set = true;
     }
     return true;
+}
+
+bool job_positions_empty(const struct job *job, const char *name)
+{
+    struct arena *arena = &job->request->arena;
+    const struct safetensors_tensor *tensor = safetensors_tensor(&job->file, name);
+    for (int i = 0; i < 2; i++) {
+        const char *pointer = arena_printf(arena, i == 0 ? "/%s" : "/%s/axes", name);
+        const struct json_array *array = pointer ? json_doc_array(&job->doc, pointer) : NULL;
+        if (array && array->count == 0)
+            return true;
+    }
+    return tensor && tensor->view.count == 0;
 }
 
 bool job_positions_check(struct job *job, const struct position_lists *positions)

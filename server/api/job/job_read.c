@@ -6,44 +6,9 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "job.h"
 #include "reader.h"
-
-/* ---- The body ------------------------------------------------------------------------------ */
-
-/* curl -d sends a form's media type; a body that starts with { is then JSON, as people type. */
-static bool media_is_json(const struct request *request)
-{
-    const char *type = request_header(request, "Content-Type");
-    if (!type)
-        return true;
-    size_t len = strcspn(type, "; \t");
-    if (len == 16 && strncasecmp(type, "application/json", len) == 0)
-        return true;
-    return len == 33 && strncasecmp(type, "application/x-www-form-urlencoded", len) == 0 &&
-           request->body_len > 0 && request->body[strspn(request->body, " \t\r\n")] == '{';
-}
-
-static bool read_body(struct job *job)
-{
-    struct request *request = job->request;
-    if (request->method != METHOD_POST)
-        return true;
-    if (!media_is_json(request))
-        return err_add(&request->err, ERR_unsupported_media_type, "Content-Type",
-                       "send JSON as application/json",
-                       "a body of type \"%.100s\" is not read here",
-                       request_header(request, "Content-Type"));
-    if (!json_doc_read(&job->doc, request->body, request->body_len, &request->arena, &request->err))
-        return false;
-    job->has_doc = true;
-    if (json_is_object(job->doc.root))
-        return true;
-    return err_add(&request->err, ERR_invalid_value, "/", NULL,
-                   "the body must be a JSON object with members such as \"spec\"");
-}
 
 /* ---- Places -------------------------------------------------------------------------------- */
 
@@ -312,7 +277,10 @@ static void read_json_specs(struct job *job)
 {
     const json_t *spec = json_object_get(job->doc.root, "spec");
     const json_t *specs = json_object_get(job->doc.root, "specs");
-    if (spec && specs)
+    if ((spec || specs) && job->specs_n > 0)
+        err_add(&job->request->err, ERR_conflicting_parameters, spec ? "/spec" : "/specs", NULL,
+                "an encoding is given in the query and in the body");
+    else if (spec && specs)
         err_add(&job->request->err, ERR_conflicting_parameters, "/specs", NULL,
                 "\"spec\" and \"specs\" cannot be given together");
     else if (json_is_array(spec))
@@ -364,7 +332,7 @@ static void check_spec_there(struct job *job, size_t errors_before)
 {
     if (job->endpoint->specs_max == 0 || job->specs_n > 0 || job->request->err.n > errors_before)
         return;
-    if (job->has_doc)
+    if (job->has_json)
         err_add(&job->request->err, ERR_missing_parameter, "/spec",
                 "for example \"spec\": {\"kind\": \"rope\", \"dim\": 64}",
                 "spec is missing: which encoding?");
@@ -389,21 +357,14 @@ static void read_query_fields(struct job *job)
     }
 }
 
-static bool is_tensor_member(const struct job *job, const char *key)
-{
-    for (const char *const *name = job->endpoint->tensors; name && *name; name++)
-        if (strcmp(*name, key) == 0)
-            return true;
-    return false;
-}
-
 static void read_json_fields(struct job *job)
 {
     const char *key;
     json_t *value;
     json_object_foreach(job->doc.root, key, value)
     {
-        if (strcmp(key, "spec") == 0 || strcmp(key, "specs") == 0 || is_tensor_member(job, key))
+        if (strcmp(key, "spec") == 0 || strcmp(key, "specs") == 0 || strcmp(key, "format") == 0 ||
+            job_is_tensor(job, key))
             continue;
         struct field field = {.name = key, .json = value, .prefix = "/"};
         field.where = field_pointer(&job->request->arena, "/", key);
@@ -412,13 +373,25 @@ static void read_json_fields(struct job *job)
     }
 }
 
+/* The answer's format: what the request asks for, else that of its body. */
+static void read_format(struct job *job)
+{
+    const json_t *member = job->has_doc ? json_object_get(job->doc.root, "format") : NULL;
+    if (member && !json_is_string(member))
+        err_add(&job->request->err, ERR_invalid_value, "/format", NULL,
+                "\"format\" must be the name of a format");
+    format_choose(job->request, job->endpoint->formats,
+                  &(struct format_ask){job->body, json_string_value(member)}, &job->format);
+}
+
 bool job_read(struct job *job)
 {
     struct err *err = &job->request->err;
-    format_choose(job->request, job->endpoint->formats, FORMAT_JSON, &job->format);
     pe_params_init(&job->keys, job->endpoint->keys, job->endpoint->keys_n);
     pe_params_init(&job->common, common_keys, COMMON_N);
-    if (!read_body(job))
+    bool body = job_body(job);
+    read_format(job);
+    if (!body)
         return false;
     size_t errors_before = err->n;
     read_query_specs(job);
@@ -431,10 +404,11 @@ bool job_read(struct job *job)
     read_query_fields(job);
     if (job->has_doc)
         read_json_fields(job);
+    job_read_file(job);
     struct pe_faults faults = {0};
     pe_params_finish(&job->keys, &faults);
     pe_params_finish(&job->common, &faults);
-    api_faults(err, &faults, job->has_doc ? "/" : "");
+    api_faults(err, &faults, job->has_json ? "/" : "");
     common_check(job);
     return true;
 }

@@ -235,7 +235,7 @@ enum step problems_quick(struct request *request)
         return answer_prose(request, code, false);
     if (prefers(request, page, text, json))
         return answer_prose(request, code, true);
-    if (!format_choose(request, problems_endpoint.formats, FORMAT_JSON, &format))
+    if (!format_choose(request, problems_endpoint.formats, NULL, &format))
         return STEP_FAILED;
     return format == FORMAT_JSON ? answer_json(request, code) : answer_prose(request, code, false);
 }

@@ -79,7 +79,7 @@ bool service_flag(struct request *request, const char *name)
 bool service_begin(struct request *request, enum format *format)
 {
     bool known = service_query(request);
-    return format_choose(request, endpoint_of(request)->formats, FORMAT_JSON, format) && known;
+    return format_choose(request, endpoint_of(request)->formats, NULL, format) && known;
 }
 
 enum step service_answer(struct request *request, const struct tree *root, enum format format)

@@ -10,7 +10,7 @@
 
 /* How long caches may keep answers, in seconds; literals, for they become text. */
 #define CACHE_COMPUTED_S       86400
-#define CACHE_COMPUTED_STALE_S 604800 /* stale-while-revalidate */
+#define CACHE_COMPUTED_STALE_S 604800   /* stale-while-revalidate */
 #define CACHE_PINNED_S         31536000 /* what has its digest in the URL */
 #define CACHE_PAGE_S           300
 #define CACHE_ERROR_S          60 /* 400 and 404 of computed answers */
