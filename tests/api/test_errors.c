@@ -232,7 +232,7 @@ Test(errors, syntax_errors_have_line_and_column)
 Test(errors, refuse_bodies_of_other_media_types)
 {
     struct request request;
-    call_with.content_type = "application/x-npy";
+    call_with.content_type = "image/png";
     call(&request, "POST", "/v1/apply", "{}");
     cr_expect_eq(request.response.status, 415);
     call_end(&request);
