@@ -111,7 +111,7 @@ static void store_terms(struct work *work, size_t i)
     struct pe_scores *job = work->job;
     struct pe__parts *parts = &work->parts;
     for (unsigned part = 0; part < PE__TERMS_N; part++)
-        if (job->terms[part])
+        if (job->terms[part] && pe__has_part(parts, part))
             store(work, part, mean_ball(pe__part_ball(parts, part), job->vectors_n),
                   &job->terms[part][i]);
     store(work, PE__LENGTH_K_AFTER, mean_length(parts, job->k, &parts->place_code),

@@ -8,16 +8,23 @@
 #include "core/plan_from.h"
 
 /* One job with a plan and scratch of its own. */
+static inline void apply_staged(const char *spec, const struct pe_stages *stages,
+                                const struct pe_positions *positions, size_t positions_n,
+                                bool inverse, const struct pe_view *in, const struct pe_view *out)
+{
+    struct pe_plan *plan = staged_plan(spec, stages, positions);
+    void *work = aligned_alloc(64, (pe_apply_work_bytes(plan) + 63) / 64 * 64);
+    cr_assert_not_null(work);
+    pe_apply(&(struct pe_apply){plan, positions, positions_n, inverse, in, out, work, stages});
+    free(work);
+    pe_plan_free(plan);
+}
+
 static inline void apply_views(const char *spec, const struct pe_positions *positions,
                                size_t positions_n, bool inverse, const struct pe_view *in,
                                const struct pe_view *out)
 {
-    struct pe_plan *plan = plan_from(spec, positions);
-    void *work = aligned_alloc(64, (pe_apply_work_bytes(plan) + 63) / 64 * 64);
-    cr_assert_not_null(work);
-    pe_apply(&(struct pe_apply){plan, positions, positions_n, inverse, in, out, work, NULL});
-    free(work);
-    pe_plan_free(plan);
+    apply_staged(spec, &(struct pe_stages){0}, positions, positions_n, inverse, in, out);
 }
 
 /* Rows of one batch and head: in and out are [positions->n, dim]. */

@@ -14,7 +14,8 @@ static inline struct pe_positions positions_of(const double *at, size_t n)
 }
 
 /* A plan for these positions; the caller frees it. */
-static inline struct pe_plan *plan_from(const char *text, const struct pe_positions *positions)
+static inline struct pe_plan *staged_plan(const char *text, const struct pe_stages *stages,
+                                          const struct pe_positions *positions)
 {
     struct pe_spec spec;
     struct pe_faults faults = {0};
@@ -23,9 +24,14 @@ static inline struct pe_plan *plan_from(const char *text, const struct pe_positi
     ok = pe_spec_finish(&spec, &faults);
     cr_assert(ok, "%s: %s %s", text, faults.item[0].param, faults.item[0].detail);
     struct pe_plan *plan;
-    cr_assert_eq(pe_plan_new(&spec, positions, &plan), PE_OK, "%s", text);
+    cr_assert_eq(pe_plan_staged(&spec, stages, positions, &plan), PE_OK, "%s", text);
     pe_spec_release(&spec);
     return plan;
+}
+
+static inline struct pe_plan *plan_from(const char *text, const struct pe_positions *positions)
+{
+    return staged_plan(text, &(struct pe_stages){0}, positions);
 }
 
 #endif

@@ -58,7 +58,7 @@ static inline void setup_init(struct setup *setup, size_t dim, size_t offsets_n)
         setup->job.terms[i] = setup->terms[i];
 }
 
-/* Runs with a plan for the anchors, places and distances. */
+/* Runs with a plan for the anchors, places and distances, and the job's stages. */
 static inline enum pe_status run(struct setup *setup, const char *text)
 {
     double at[ANCHORS_N + OFFSETS_MAX + CELLS_MAX];
@@ -71,7 +71,9 @@ static inline enum pe_status run(struct setup *setup, const char *text)
         at[n++] =
             setup->anchors[i / setup->job.offsets_n] + setup->offsets[i % setup->job.offsets_n];
     struct pe_positions positions = positions_of(at, n);
-    struct pe_plan *plan = plan_from(text, &positions);
+    const struct pe_stages none = {0};
+    struct pe_plan *plan =
+        staged_plan(text, setup->job.stages ? setup->job.stages : &none, &positions);
     setup->job.plan = plan;
     enum pe_status status = pe_scores(&setup->job);
     pe_plan_free(plan);

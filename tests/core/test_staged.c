@@ -13,19 +13,6 @@
 #define DIM   16
 #define PAIRS (DIM / 2)
 
-/* A plan with stages for these positions; the caller frees it. */
-static struct pe_plan *staged_plan(const char *text, const struct pe_stages *stages,
-                                   const struct pe_positions *positions)
-{
-    struct pe_spec spec;
-    struct pe_faults faults = {0};
-    cr_assert(pe_spec_parse(text, &spec, &faults) && pe_spec_finish(&spec, &faults), "%s", text);
-    struct pe_plan *plan;
-    cr_assert_eq(pe_plan_staged(&spec, stages, positions, &plan), PE_OK);
-    pe_spec_release(&spec);
-    return plan;
-}
-
 /* ---- Against the reference ---------------------------------------------------------------- */
 
 static void expect_value(const char *what, enum pe_dtype dtype, mpfr_srcptr exact, const void *out,
