@@ -3,6 +3,8 @@
  * rotation.c: GET /v1/rotation: the angle of each position and pair, its cosine and sine, and, with
  * content=, a vector's pairs before and after: what one draws as arrows.
  */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "columns.h"
@@ -122,6 +124,18 @@ static void fill_after(const struct job *job, const struct output *output, size_
     take_pairs(job, rows, n, out);
 }
 
+/* The positions that the pos stage gives, a row for each axis. */
+static void fill_positions(const struct job *job, const struct output *output, size_t first,
+                           size_t n, void *out, void *scratch)
+{
+    const struct pe_positions *list = ((const struct own *)job->own)->positions.list;
+    double *at = out;
+    (void)output, (void)scratch;
+    for (size_t axis = first; axis < first + n; axis++)
+        for (size_t i = 0; i < list->n; i++)
+            *at++ = pe_stages_position(&job->stages, list->at[axis][i]);
+}
+
 /* ---- Outputs ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -132,6 +146,24 @@ static const struct {
     {"angle", fill_angle, false},  {"cos", fill_cos, false},    {"sin", fill_sin, false},
     {"before", fill_before, true}, {"after", fill_after, true},
 };
+
+static bool rounds_positions(const struct job *job)
+{
+    return job->stages.named & 1u << PE_STAGE_POS;
+}
+
+static void positions_state(struct job *job)
+{
+    const struct own *own = job->own;
+    const struct pe_positions *list = own->positions.list;
+    bool one = list->axes == 1;
+    size_t shape[] = {list->axes, list->n};
+    struct output *output =
+        job_output(job, "positions", PE_F64, one ? 1 : 2, one ? shape + 1 : shape);
+    output->fill = fill_positions;
+    output->axes[0] = (struct answer_axis){.name = "axis", .short_name = "axis"};
+    output->axes[one ? 0 : 1] = job_position_axis(&own->positions);
+}
 
 static void outputs_state(struct job *job)
 {
@@ -179,14 +211,68 @@ static bool prepare(struct job *job)
         return false;
     job->plan_positions = *own->positions.list;
     outputs_state(job);
+    if (rounds_positions(job))
+        positions_state(job);
+    return true;
+}
+
+/* ---- Readouts of rounded positions --------------------------------------------------------- */
+
+/* The step from a number of this size to the next in a dtype. */
+static double spacing(enum pe_dtype dtype, double size)
+{
+    static const struct {
+        int fraction, least;
+    } formats[PE_I64] = {
+        [PE_F64] = {52, -1022}, [PE_F32] = {23, -126}, [PE_F16] = {10, -14}, [PE_BF16] = {7, -126}};
+    int exponent = size != 0 ? ilogb(size) : formats[dtype].least;
+    exponent = exponent > formats[dtype].least ? exponent : formats[dtype].least;
+    return ldexp(1, exponent - formats[dtype].fraction);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many positions are left of those asked for, the first that has moved, and the step between
+ * neighbours at the largest. */
+static bool positions_readouts(struct job *job)
+{
+    const struct pe_positions *list = ((const struct own *)job->own)->positions.list;
+    double *at = job_alloc(job, list->n, sizeof *at);
+    if (!at)
+        return false;
+    double largest = 0;
+    const double *moved = NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        at[i] = pe_stages_position(&job->stages, list->at[0][i]);
+        largest = fmax(largest, fabs(at[i]));
+        moved = !moved && at[i] != list->at[0][i] ? &list->at[0][i] : moved;
+    }
+    qsort(at, list->n, sizeof *at, compare);
+    size_t distinct = 1;
+    for (size_t i = 1; i < list->n; i++)
+        distinct += at[i] != at[i - 1];
+    struct tree *readouts = job->answer.readouts;
+    tree_integer(readouts, "distinct_positions", (int64_t)distinct);
+    if (moved)
+        tree_number(readouts, "first_unrepresentable", *moved);
+    else
+        tree_null(readouts, "first_unrepresentable");
+    tree_number(readouts, "spacing", spacing(job->stages.dtype[PE_STAGE_POS], largest));
     return true;
 }
 
 static bool compute(struct job *job)
 {
+    const struct own *own = job->own;
     for (size_t i = 0; i < job->outputs_n; i++)
         if (job->outputs[i].fill == fill_after)
             job->outputs[i].scratch = job_apply_scratch(job, 0);
+    if (rounds_positions(job) && own->positions.list->axes == 1)
+        return positions_readouts(job);
     return true;
 }
 

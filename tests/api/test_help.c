@@ -31,6 +31,8 @@ Test(help, fits_80_columns_and_names_everything)
         cr_expect(strstr(help, api_routes[i].path), "%s is missing", api_routes[i].path);
     for (size_t i = 0; i < pe_kinds_n(); i++)
         cr_expect(strstr(help, pe_kind_at(i)->name), "%s is missing", pe_kind_at(i)->name);
+    for (size_t i = 0; i < pe_presets_n(); i++)
+        cr_expect(strstr(help, pe_preset_at(i)->name), "%s is missing", pe_preset_at(i)->name);
     call_end(&request);
 }
 

@@ -210,6 +210,71 @@ Test(job_stages, tells_pipelines_apart)
     }
 }
 
+/* Reported: positions that collapse in bf16, an arange that repeats itself. */
+Test(job_stages, counts_the_positions_that_are_left)
+{
+    static const struct {
+        const char *target;
+        size_t n;
+        double positions[10], distinct, moved, spacing;
+    } rows[] = {
+        {"/v1/"
+         "rotation?kind=rope&dim=4&positions=65536,65537,65792,65793,66048,66049&stages=pos:bf16",
+         6,
+         {65536, 65536, 65536, 66048, 66048, 66048},
+         2,
+         65537,
+         512},
+        {"/v1/rotation?kind=rope&dim=4&positions=256:266&stages=bf16-pos",
+         10,
+         {256, 256, 258, 260, 260, 260, 262, 264, 264, 264},
+         5,
+         257,
+         2},
+        {"/v1/rotation?kind=rope&dim=4&positions=2047:2050&stages=pos:f16",
+         3,
+         {2047, 2048, 2048},
+         2,
+         2049,
+         2},
+        {"/v1/rotation?kind=rope&dim=4&positions=16777216:16777218&stages=pos:f32",
+         2,
+         {16777216, 16777216},
+         1,
+         16777217,
+         2},
+        {"/v1/rotation?kind=rope&dim=4&positions=0,1e-7&stages=pos:f16",
+         2,
+         {0, 0x1p-23},
+         2,
+         1e-7,
+         0x1p-24},
+        {"/v1/rotation?kind=rope&dim=4&positions=0,7&stages=pos:f64", 2, {0, 7}, 2, -1, 0x1p-50},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        json_t *answer = ask("GET", rows[r].target, NULL, 200);
+        const json_t *readouts = json_object_get(answer, "readouts");
+        for (size_t i = 0; i < rows[r].n; i++)
+            cr_expect_eq(value(answer, "positions", i), rows[r].positions[i], "%s [%zu]",
+                         rows[r].target, i);
+        cr_expect_eq(json_number_value(json_object_get(readouts, "distinct_positions")),
+                     rows[r].distinct, "%s", rows[r].target);
+        const json_t *moved = json_object_get(readouts, "first_unrepresentable");
+        cr_expect_eq(json_is_null(moved) ? -1 : json_number_value(moved), rows[r].moved, "%s",
+                     rows[r].target);
+        cr_expect_eq(json_number_value(json_object_get(readouts, "spacing")), rows[r].spacing, "%s",
+                     rows[r].target);
+        json_decref(answer);
+    }
+    json_t *grid =
+        ask("GET", "/v1/rotation?kind=rope2d&dim=4&positions=257;3&stages=pos:bf16", NULL, 200);
+    cr_expect_eq(value(grid, "positions", 0), 256, "an axis is a row");
+    json_decref(grid);
+    json_t *plain = ask("GET", "/v1/rotation?kind=rope&dim=4", NULL, 200);
+    cr_expect_null(json_object_get(json_object_get(plain, "tensors"), "positions"));
+    json_decref(plain);
+}
+
 static double spread(const char *target)
 {
     json_t *answer = ask("GET", target, NULL, 200);

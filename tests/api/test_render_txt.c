@@ -165,6 +165,23 @@ Test(render_txt, every_row_has_the_same_columns)
     bench_release(&bench);
 }
 
+Test(render_txt, ends_with_notes)
+{
+    struct answer_bench bench;
+    const double value = 1.5;
+    bench_init(&bench);
+    bench.answer.axes[0] = (struct answer_axis){.name = "position", .short_name = "pos"};
+    bench_tensor(&bench, "table", PE_F64, 2, (size_t[]){1, 1}, &value);
+    bench.answer.notes = tree_array(bench.answer.root, "notes");
+    tree_string(bench.answer.notes, NULL, "One.");
+    tree_string(bench.answer.notes, NULL,
+                "Another that is a little too long for the eighty columns of a terminal's line.");
+    bench_expect(&bench, FORMAT_TXT,
+                 "pos   0\n  0 1.5\n\nnote: One.\nnote: Another that is a little too long for the "
+                 "eighty columns of a terminal's\nline.\n");
+    bench_release(&bench);
+}
+
 Test(render_txt, fails_past_the_limit)
 {
     struct answer_bench bench;

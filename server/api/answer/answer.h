@@ -25,6 +25,7 @@ struct answer {
     const struct tree *main;    /* the main one of them; NULL: none */
     struct answer_axis axes[TREE_RANK_MAX]; /* of the main tensor */
     size_t position_axis;                   /* its index column comes first; 0 by default */
+    struct tree *notes;                     /* sentences about the answer; NULL: none */
     const char *text_readouts;              /* sentences for txt instead of the generic list */
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "render.h"
+#include "text.h"
 
 /* Tensors of rank 1 and the same length read best side by side. */
 static void add_companions(struct render_sheet *sheet, const struct answer *answer)
@@ -185,6 +186,20 @@ static void append_sentences(struct buf *out, const char *text)
         buf_putc(out, '\n');
 }
 
+/* "note: ..", wrapped, below a blank line if there is something above. */
+static void append_notes(struct buf *out, const struct answer *answer, bool above)
+{
+    const struct tree *note = answer->notes ? answer->notes->first : NULL;
+
+    if (note && above)
+        buf_putc(out, '\n');
+    for (; note; note = note->next) {
+        buf_puts(out, "note: ");
+        text_wrap(out, 0, note->as.string);
+        buf_putc(out, '\n');
+    }
+}
+
 void answer_write_txt(struct buf *out, const struct answer *answer)
 {
     bool readouts = answer->text_readouts || (answer->readouts && answer->readouts->first);
@@ -201,4 +216,5 @@ void answer_write_txt(struct buf *out, const struct answer *answer)
         append_sentences(out, answer->text_readouts);
     else if (answer->readouts)
         render_tree_txt(out, answer->readouts);
+    append_notes(out, answer, answer->main || readouts);
 }

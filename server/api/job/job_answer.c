@@ -207,8 +207,10 @@ void job_answer_end(struct job *job)
     for (size_t i = 0; job->answer.params && i < COMMON_EXPECTATIONS; i++)
         if (common_differs(job, (enum common)i))
             tree_value(job->answer.params, &common_keys[i], &job->common.value[i]);
-    if (job_stages_note(job))
-        tree_string(tree_array(job->answer.root, "notes"), NULL, job_stages_note(job));
+    if (job_stages_note(job)) {
+        job->answer.notes = tree_array(job->answer.root, "notes");
+        tree_string(job->answer.notes, NULL, job_stages_note(job));
+    }
     if (job->request->method != METHOD_POST)
         links(job);
 }

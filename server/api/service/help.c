@@ -5,12 +5,15 @@
  */
 #include "help.h"
 
+#include <stdio.h>
+
 #include "service.h"
 #include "text.h"
 
 #define COLUMN_PATH    8
 #define COLUMN_FORMAT  16
 #define COLUMN_SUMMARY 30
+#define COLUMN_PRESET  18
 
 static const char intro[] =
     "posencd " API_SERVICE_VERSION ": positional encodings of transformers, every digit right\n"
@@ -39,6 +42,15 @@ static const char spelling[] =
     "or bf16, and printed with the fewest digits that come back. Tensors in JSON are\n"
     "  {\"dtype\":\"f32\",\"shape\":[2,2],\"data\":[[1,2],[3,\"NaN\"]]}   or just [[1,2],[3,4]]\n"
     "\n";
+
+static const char stages[] =
+    "Stages\n"
+    "  stages=freq:f32,angle:f32,table:bf16 rounds on the way, as a pipeline does, each\n"
+    "  operation correctly. pos is the position, freq the frequency (or slope), angle\n"
+    "  their product, table cos and sin (or the value), apply every product and sum on\n"
+    "  vectors, dot every product and sum of q.k; what is not named is exact. A stage\n"
+    "  that makes no difference is an error, but presets leave it out. T is the dtype\n"
+    "  of the tensors:\n";
 
 static const char outro[] =
     "\n"
@@ -105,12 +117,28 @@ static void append_formats(struct buf *out)
     }
 }
 
+static void append_stages(struct buf *out)
+{
+    buf_puts(out, stages);
+    for (size_t i = 0; i < pe_presets_n(); i++) {
+        const struct pe_preset *preset = pe_preset_at(i);
+        char text[160];
+        snprintf(text, sizeof text, "%s: %s", preset->help, preset->stages);
+        buf_printf(out, "    %s", preset->name);
+        text_column(out, COLUMN_PRESET);
+        text_wrap(out, COLUMN_PRESET, text);
+        buf_putc(out, '\n');
+    }
+    buf_putc(out, '\n');
+}
+
 void help_write(struct buf *out)
 {
     buf_puts(out, intro);
     append_endpoints(out);
     append_kinds(out);
     buf_puts(out, spelling);
+    append_stages(out);
     append_formats(out);
     buf_puts(out, outro);
 }
