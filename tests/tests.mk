@@ -41,6 +41,7 @@ check: all ## check the house rules: layers, symbols, headers, tables, style, ha
 	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
 	@$(if $(SAN)$(filter-out release,$(MODE)),,tests/checks/hardening.sh $(BUILD)/posencd $(LINK_api))
 	@tests/checks/tables.sh
+	@$(BUILD)/posencd --eval /openapi.json | tests/checks/openapi.py
 	@tests/checks/systemd.sh
 
 # Builds of another kind stand beside the default one, or beside a given BUILD.
