@@ -95,8 +95,9 @@ struct endpoint {
     const char *const *media_types; /* without formats: ends with NULL; NULL: text/plain */
     bool page;                      /* to browsers also as text/html */
     /* Computed endpoints (job.c drives them); NULL elsewhere. */
-    bool (*prepare)(struct job *job); /* reads what is its own, checks, states the outputs */
-    bool (*compute)(struct job *job); /* what outputs do not make themselves, readouts; NULL */
+    bool (*prepare)(struct job *job);  /* reads what is its own, checks, states the outputs */
+    bool (*compute)(struct job *job);  /* what outputs do not make themselves, readouts; NULL */
+    bool (*conclude)(struct job *job); /* readouts that follow from all outputs made; NULL */
 };
 
 /* The route table (routes.c). */

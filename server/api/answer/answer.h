@@ -29,7 +29,8 @@ struct answer {
     const char *text_readouts;              /* sentences for txt instead of the generic list */
 };
 
-/* Prints the answer in a format. False (out->failed) when it does not fit the buffer. */
+/* Prints the answer in a format that is text. False (out->failed) when it does not fit the buffer.
+ */
 bool answer_write(struct buf *out, const struct answer *answer, enum format format);
 
 /* render_csv.c, render_txt.c: the main tensor as csv (RFC 4180, one header row, \n line ends) and
@@ -43,16 +44,8 @@ size_t answer_csv_row_max(const struct answer *answer); /* bytes of one row */
 void answer_write_txt(struct buf *out, const struct answer *answer);
 
 /* render_binary.c: an answer in a binary format is a head, which does not depend on any element,
- * and behind it the elements of some tensors in their order, without a gap. */
-#define ANSWER_TENSORS_MAX 16
-struct answer_parts {
-    const struct tree *tensors[ANSWER_TENSORS_MAX];
-    size_t tensors_n;
-    size_t bytes; /* of all their elements */
-};
-void answer_parts(const struct answer *answer, enum format format, struct answer_parts *parts);
+ * and behind it the elements of the main tensor, or with .safetensors of all, without a gap. */
 void answer_write_head(struct buf *out, const struct answer *answer, enum format format);
-void answer_write_elements(struct buf *out, const struct answer *answer, enum format format);
 /* Longest head that every reader of .safetensors takes. */
 #define ANSWER_HEAD_MAX ((size_t)1 << 20)
 

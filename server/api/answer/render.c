@@ -18,12 +18,6 @@ bool answer_write(struct buf *out, const struct answer *answer, enum format form
     case FORMAT_TXT:
         answer_write_txt(out, answer);
         break;
-    case FORMAT_NPY:
-    case FORMAT_SAFETENSORS:
-    case FORMAT_BIN:
-        answer_write_head(out, answer, format);
-        answer_write_elements(out, answer, format);
-        break;
     default:
         json_write_tree(out, answer->root);
         buf_putc(out, '\n');

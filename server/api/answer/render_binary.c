@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * render_binary.c: answers whose numbers are bytes: .npy and .bin with the main tensor,
+ * render_binary.c: heads of answers whose numbers are bytes: .npy and .bin with the main tensor,
  * .safetensors with all of them and what JSON says beside them as metadata. Everything but the
  * elements is known from the shapes, so that an answer's size is known before it is computed.
  */
@@ -15,6 +15,7 @@
 
 static_assert(BYTE_ORDER == LITTLE_ENDIAN, "tensors are sent as they stand in memory");
 
+#define TENSORS_MAX        16
 #define METADATA_MAX       16 /* members of an answer */
 #define METADATA_BYTES_MAX ((size_t)256 << 20)
 
@@ -22,18 +23,6 @@ static size_t tensor_bytes(const struct tree *node)
 {
     const struct tree_tensor *tensor = &node->as.tensor;
     return tree_tensor_count(tensor) * pe_dtype_size(tensor->dtype);
-}
-
-void answer_parts(const struct answer *answer, enum format format, struct answer_parts *parts)
-{
-    const struct tree *node = format == FORMAT_SAFETENSORS ? answer->outputs->first : answer->main;
-
-    *parts = (struct answer_parts){.tensors_n = 0};
-    for (; node; node = format == FORMAT_SAFETENSORS ? node->next : NULL) {
-        assert(parts->tensors_n < ANSWER_TENSORS_MAX);
-        parts->tensors[parts->tensors_n++] = node;
-        parts->bytes += tensor_bytes(node);
-    }
 }
 
 /* ---- Heads --------------------------------------------------------------------------------- */
@@ -77,23 +66,22 @@ static size_t list_metadata(const struct answer *answer, struct buf *texts,
 
 static void write_safetensors_head(struct buf *out, const struct answer *answer)
 {
-    struct answer_parts parts;
-    struct safetensors_tensor tensors[ANSWER_TENSORS_MAX];
+    struct safetensors_tensor tensors[TENSORS_MAX];
     struct safetensors_pair pairs[METADATA_MAX];
     struct buf texts;
+    size_t tensors_n = 0;
 
-    answer_parts(answer, FORMAT_SAFETENSORS, &parts);
-    for (size_t i = 0; i < parts.tensors_n; i++) {
-        const struct tree_tensor *tensor = &parts.tensors[i]->as.tensor;
-        struct tensor_view *view = &tensors[i].view;
-        tensors[i].name = parts.tensors[i]->key;
-        *view = (struct tensor_view){.dtype = tensor->dtype, .rank = tensor->rank};
-        memcpy(view->shape, tensor->shape, sizeof view->shape);
-        view->bytes = tensor_bytes(parts.tensors[i]);
+    for (const struct tree *node = answer->outputs->first; node; node = node->next) {
+        assert(tensors_n < TENSORS_MAX);
+        const struct tree_tensor *tensor = &node->as.tensor;
+        struct tensor_view view = {.dtype = tensor->dtype, .rank = tensor->rank};
+        memcpy(view.shape, tensor->shape, sizeof view.shape);
+        view.bytes = tensor_bytes(node);
+        tensors[tensors_n++] = (struct safetensors_tensor){node->key, view};
     }
     buf_init(&texts, METADATA_BYTES_MAX);
     size_t pairs_n = list_metadata(answer, &texts, pairs);
-    struct safetensors file = {tensors, parts.tensors_n, pairs, pairs_n};
+    struct safetensors file = {tensors, tensors_n, pairs, pairs_n};
     if (texts.failed)
         out->failed = true;
     else
@@ -107,15 +95,4 @@ void answer_write_head(struct buf *out, const struct answer *answer, enum format
         write_npy_head(out, &answer->main->as.tensor);
     else if (format == FORMAT_SAFETENSORS)
         write_safetensors_head(out, answer);
-}
-
-/* ---- All of it ----------------------------------------------------------------------------- */
-
-void answer_write_elements(struct buf *out, const struct answer *answer, enum format format)
-{
-    struct answer_parts parts;
-
-    answer_parts(answer, format, &parts);
-    for (size_t i = 0; i < parts.tensors_n; i++)
-        buf_append(out, parts.tensors[i]->as.tensor.data, tensor_bytes(parts.tensors[i]));
 }

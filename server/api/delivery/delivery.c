@@ -127,10 +127,17 @@ bool delivery_encode(struct request *request, struct delivery *delivery)
            err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
 }
 
+bool delivery_announce(struct request *request, const struct delivery *delivery)
+{
+    request->response.content_type = delivery->media_type;
+    return request->method != METHOD_POST ||
+           validators_judge(request, delivery->etag) != VERDICT_FAILED;
+}
+
 void delivery_keep(struct request *request, const struct delivery *delivery,
                    struct answers *answers)
 {
-    if (request->method == METHOD_GET && !delivery->unmodified)
+    if (request->method == METHOD_GET && !delivery->unmodified && !request->response.stream)
         answers_keep(answers, request, delivery);
 }
 

@@ -46,6 +46,8 @@ enum step delivery_find(struct request *request, struct delivery *delivery,
 /* Any thread: the answer's bytes are in response.body. Takes their digest, which must agree with
  * the pin, judges the preconditions of a POST, and encodes. */
 bool delivery_encode(struct request *request, struct delivery *delivery);
+/* Any thread: the answer is response.stream, without a digest. Judges as well. */
+bool delivery_announce(struct request *request, const struct delivery *delivery);
 /* Loop thread: what was encoded stays for the next who asks. */
 void delivery_keep(struct request *request, const struct delivery *delivery,
                    struct answers *answers);

@@ -26,6 +26,7 @@ static void job_release(struct request *request)
     }
     pe_params_release(&job->keys);
     pe_params_release(&job->common);
+    blocks_release(job->blocks);
     if (job->has_doc)
         json_doc_release(&job->doc);
 }
@@ -76,39 +77,34 @@ static bool job_plans(struct job *job, bool find)
     return true;
 }
 
-/* The head of a binary answer, which is known before the elements. */
-static bool job_write_head(struct job *job)
+/* Text that is aligned needs all of the tensors. */
+static bool job_write_txt(struct job *job)
 {
     struct request *request = job->request;
-    struct buf *out = &request->response.body;
-    answer_write_head(out, &job->answer, job->format);
-    if (out->len <= ANSWER_HEAD_MAX || out->failed)
-        return true;
-    request->err.cost = (double)out->len;
-    request->err.limit = (double)ANSWER_HEAD_MAX;
-    return err_add(&request->err, ERR_limit_exceeded, NULL, "ask for .npy, .bin or .json",
-                   "parameters and readouts make a header of %zu bytes, the limit is %zu", out->len,
-                   ANSWER_HEAD_MAX);
-}
-
-/* The answer in its format, into the response. */
-static bool job_write(struct job *job)
-{
-    struct request *request = job->request;
-    struct buf *out = &request->response.body;
-    buf_init(out, ANSWER_BYTES_MAX);
-    bool written = tree_ok(job->answer.root);
-    if (!written || !format_is_binary(job->format))
-        written = written && answer_write(out, &job->answer, job->format);
-    else if ((written = job_write_head(job)))
-        answer_write_elements(out, &job->answer, job->format);
-    if (written && !out->failed)
-        return true;
-    return request->err.n == 0 &&
+    if (!job_outputs_fill(job) || (job->endpoint->conclude && !job->endpoint->conclude(job)))
+        return false;
+    return (tree_ok(job->answer.root) &&
+            answer_write(&request->response.body, &job->answer, job->format)) ||
            err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
 }
 
-static enum step job_finish(struct job *job)
+/* The answer is there, or is made while it is sent. */
+static enum step job_deliver(struct job *job)
+{
+    struct request *request = job->request;
+    if (request->response.stream)
+        return delivery_announce(request, &job->delivery) ? STEP_DONE : STEP_FAILED;
+    bool delivered = delivery_encode(request, &job->delivery);
+    request->encode_ns = clock_ns() - job->computed_ns;
+    if (job->blocks) { /* which made some of the tensors on the way */
+        uint64_t filled_ns = blocks_compute_ns(job->blocks);
+        request->compute_ns += filled_ns;
+        request->encode_ns -= filled_ns < request->encode_ns ? filled_ns : request->encode_ns;
+    }
+    return delivered ? STEP_DONE : STEP_FAILED;
+}
+
+static enum step job_finish(struct job *job, bool may_wait)
 {
     struct request *request = job->request;
     uint64_t start = clock_ns();
@@ -117,18 +113,18 @@ static enum step job_finish(struct job *job)
         return STEP_FAILED;
     }
     job_answer_begin(job);
-    if ((job->endpoint->compute && !job->endpoint->compute(job)) || !job_outputs_fill(job))
+    if (job->endpoint->compute && !job->endpoint->compute(job))
         return STEP_FAILED;
     job_answer_end(job);
-    uint64_t computed = clock_ns();
-    request->compute_ns = computed - start;
+    job->computed_ns = clock_ns();
+    request->compute_ns = job->computed_ns - start;
     metric_add(METRIC_computations, 1);
     metric_add(METRIC_elements, (int64_t)job->elements);
-    if (!job_write(job))
-        return STEP_FAILED;
-    bool delivered = delivery_encode(request, &job->delivery);
-    request->encode_ns = clock_ns() - computed;
-    return delivered ? STEP_DONE : STEP_FAILED;
+    buf_init(&request->response.body, ANSWER_BYTES_MAX);
+    if (job->format == FORMAT_TXT)
+        return job_write_txt(job) ? job_deliver(job) : STEP_FAILED;
+    enum step step = blocks_write(job, may_wait);
+    return step == STEP_DONE ? job_deliver(job) : step;
 }
 
 /* Whether a GET can be answered without computing. */
@@ -154,16 +150,18 @@ enum step computed_quick(struct request *request)
     bool slow = job->delivery.coding != CODING_IDENTITY || job->stages.named != 0;
     if (slow || job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
         return STEP_WORK;
-    step = job_finish(job);
+    step = job_finish(job, false);
     return step == STEP_DONE ? computed_settle(request) : step;
 }
 
 enum step computed_work(struct request *request)
 {
     struct job *job = request->state;
+    if (job->blocks) /* and all workers have made them */
+        return job_deliver(job);
     if (!job->prepared && !job_prepare(job))
         return STEP_FAILED;
-    return job_finish(job);
+    return job_finish(job, true);
 }
 
 enum step computed_settle(struct request *request)

@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "api.h"
+#include "blocks.h"
 #include "common.h"
 #include "delivery.h"
 #include "doc.h"
@@ -92,6 +93,8 @@ struct job {
     size_t work; /* what computing them costs besides, in elements; set by prepare */
     struct answer answer;
     const char *canonical; /* of a GET: job_canonical() */
+    struct blocks *blocks; /* the answer in its format, once it is computed; NULL before */
+    uint64_t computed_ns;
     struct delivery delivery;
     void *own; /* the endpoint's, in the arena */
 };
@@ -155,8 +158,8 @@ void *job_alloc(struct job *job, size_t n, size_t size);
 void *job_scratch(struct job *job, size_t bytes);
 /* Scratch for pe_apply with this plan, aligned as it wants. NULL as job_alloc. */
 void *job_apply_work(struct job *job, const struct pe_plan *plan);
-/* Bytes of such scratch for spec i, up to the next aligned one. In compute. */
-size_t job_apply_scratch(const struct job *job, size_t i);
+/* Bytes of such scratch for a spec of the job, up to the next aligned one. In compute. */
+size_t job_apply_scratch(const struct job *job, size_t spec);
 
 /* In prepare: states a tensor of the answer; its axes are the caller's to name. */
 struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,

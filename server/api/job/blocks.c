@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * blocks.c: see blocks.h. Rows of a tensor come from its memory, or are made when their block is:
+ * then no tensor of the answer is ever held as a whole.
+ */
+#include "blocks.h"
+
+#include <string.h>
+
+#include "job.h"
+#include "pieces.h"
+
+#define BLOCK_BYTES  ((size_t)128 << 10)
+#define SPREAD_BYTES ((size_t)1 << 20) /* from which on several workers take part */
+#define SCRATCH_LINE 64
+
+struct blocks {
+    struct pieces pieces;
+    struct stream stream;
+    size_t first[PIECES_MAX];   /* block of each piece */
+    size_t at_once[PIECES_MAX]; /* rows in a block of it */
+    _Atomic uint64_t fill_ns;
+};
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
+}
+
+/* ---- Making a block ------------------------------------------------------------------------ */
+
+/* Rows [first, first + n) of an output into `out`. */
+static void rows_fill(const struct job *job, const struct output *output, size_t first, size_t n,
+                      void *out, void *scratch)
+{
+    uint64_t start = clock_ns();
+    output->fill(job, output, first, n, out, scratch);
+    atomic_fetch_add_explicit(&job->blocks->fill_ns, clock_ns() - start, memory_order_relaxed);
+}
+
+/* Elements as they stand in memory. */
+static void rows_as_bytes(const struct job *job, const struct piece *piece, size_t first, size_t n,
+                          struct stream_block *block)
+{
+    const struct output *output = piece->output;
+    const char *data = output->node->as.tensor.data;
+    if (data) {
+        block->data = data + first * piece->row_bytes;
+        block->len = n * piece->row_bytes;
+    } else if (buf_reserve(&block->out, n * piece->row_bytes)) {
+        rows_fill(job, output, first, n, block->out.data + block->out.len, block->scratch);
+        block->out.len += n * piece->row_bytes;
+    }
+}
+
+/* Elements as text; without memory of their own they are made behind the scratch of `fill`. */
+static void rows_as_text(const struct job *job, const struct piece *piece, size_t first, size_t n,
+                         struct stream_block *block)
+{
+    const struct output *output = piece->output;
+    const char *data = output->node->as.tensor.data;
+    if (data) {
+        data += first * piece->row_bytes;
+    } else {
+        char *made = (char *)block->scratch + round_up(output->scratch + n * output->row_scratch);
+        rows_fill(job, output, first, n, made, block->scratch);
+        data = made;
+    }
+    pieces_print(job, piece, first, n, data, &block->out);
+}
+
+static bool block_make(const struct request *request, struct stream_block *block)
+{
+    struct job *job = request->state;
+    struct blocks *blocks = job->blocks;
+    size_t i = blocks->pieces.n - 1;
+    while (blocks->first[i] > block->index)
+        i--;
+    const struct piece *piece = &blocks->pieces.piece[i];
+    if (!piece->output)
+        return pieces_text(job, &blocks->pieces, piece, &block->data, &block->len);
+    size_t first = (block->index - blocks->first[i]) * blocks->at_once[i];
+    size_t left = piece->rows - first;
+    (format_is_binary(job->format) ? rows_as_bytes : rows_as_text)(
+        job, piece, first, left < blocks->at_once[i] ? left : blocks->at_once[i], block);
+    return true;
+}
+
+/* ---- Cutting ------------------------------------------------------------------------------- */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void piece_cut(struct blocks *blocks, size_t i, bool binary)
+{
+    const struct piece *piece = &blocks->pieces.piece[i];
+    struct stream *stream = &blocks->stream;
+    blocks->first[i] = stream->blocks_n++;
+    if (!piece->output)
+        return;
+    size_t at_once = piece->row_max < BLOCK_BYTES ? BLOCK_BYTES / piece->row_max : 1;
+    at_once = at_once < piece->rows ? at_once : piece->rows;
+    blocks->at_once[i] = at_once;
+    stream->blocks_n = blocks->first[i] + (piece->rows + at_once - 1) / at_once;
+    stream->block_bytes = larger(stream->block_bytes, at_once * piece->row_max + PIECES_SLACK);
+    size_t scratch = piece->output->scratch + at_once * piece->output->row_scratch;
+    if (!binary)
+        scratch = round_up(scratch) + at_once * piece->row_bytes;
+    stream->scratch_bytes =
+        larger(stream->scratch_bytes, piece->output->node->as.tensor.data ? 0 : scratch);
+}
+
+static bool blocks_cut(struct job *job)
+{
+    struct blocks *blocks = job->blocks = arena_calloc(&job->request->arena, 1, sizeof *blocks);
+    bool binary = format_is_binary(job->format);
+    if (!blocks || !tree_ok(job->answer.root) || !pieces_list(&blocks->pieces, job))
+        return false;
+    blocks->stream = (struct stream){.last_alone = true, .make = block_make};
+    for (size_t i = 0; i < blocks->pieces.n; i++)
+        piece_cut(blocks, i, binary);
+    blocks->stream.len = binary ? blocks->pieces.bytes : STREAM_LEN_UNKNOWN;
+    return true;
+}
+
+/* ---- The answer ---------------------------------------------------------------------------- */
+
+/* Whoever calls makes all blocks, one after the other. */
+static bool blocks_make(struct job *job)
+{
+    struct request *request = job->request;
+    struct blocks *blocks = job->blocks;
+    struct stream_block block = {.out = request->response.body};
+    block.scratch = job_scratch(job, blocks->stream.scratch_bytes);
+    bool ok = block.scratch;
+    for (; ok && block.index < blocks->stream.blocks_n; block.index++) {
+        block.data = NULL;
+        ok = !job_expired(job) && block_make(request, &block);
+        if (ok && block.data)
+            buf_append(&block.out, block.data, block.len);
+        ok = ok && !block.out.failed;
+    }
+    request->response.body = block.out;
+    return ok;
+}
+
+/* To be held as a whole. With a pin there must be a digest, and how long a text is shows when it is
+ * made. */
+static bool is_too_long(const struct job *job, size_t bytes)
+{
+    return bytes > DIGEST_BYTES_MAX && !job->common.value[COMMON_PIN].set;
+}
+
+enum step blocks_write(struct job *job, bool may_wait)
+{
+    struct request *request = job->request;
+    if (blocks_cut(job)) {
+        size_t bytes = job->blocks->pieces.bytes;
+        bool stream = is_too_long(job, bytes);
+        if (stream || (may_wait && bytes >= SPREAD_BYTES && job->app->options.workers > 1)) {
+            request->response.stream = &job->blocks->stream;
+            return stream ? STEP_DONE : STEP_SPREAD;
+        }
+        if (blocks_make(job))
+            return STEP_DONE;
+    }
+    if (request->err.n == 0)
+        err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
+    return STEP_FAILED;
+}
+
+void blocks_release(struct blocks *blocks)
+{
+    if (blocks)
+        pieces_release(&blocks->pieces);
+}
+
+uint64_t blocks_compute_ns(const struct blocks *blocks)
+{
+    return blocks->fill_ns;
+}
