@@ -254,16 +254,22 @@ static void label_axes(struct output *output, const struct target *target)
 }
 
 /* What a target gives: its encoded tensor, and before it the seeded one. */
-static void outputs_state(struct job *job, struct target *target)
+static void outputs_state(struct job *job, struct apply *own, size_t i)
 {
+    struct target *target = &own->target[i];
     const struct tensor *in = &target->in;
+    struct output *output;
     target->dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : in->dtype;
+    norms_init(&target->norms);
     if (target->seeded) {
-        label_axes(job_output(job, "x", in->dtype, in->rank, in->shape), target);
+        output = job_output(job, "x", in->dtype, in->rank, in->shape);
+        label_axes(output, target);
+        apply_rows_state(output, own, i, true);
         job->main = job->outputs_n;
     }
-    const char *name = roles[target->role].out;
-    label_axes(job_output(job, name, target->dtype, in->rank, in->shape), target);
+    output = job_output(job, roles[target->role].out, target->dtype, in->rank, in->shape);
+    label_axes(output, target);
+    apply_rows_state(output, own, i, false);
 }
 
 bool apply_stages(struct job *job, enum pe_dtype dtype)
@@ -285,7 +291,7 @@ static bool prepare_targets(struct job *job, struct apply *own)
     if (!ok)
         return false;
     for (size_t i = 0; i < own->targets_n; i++)
-        outputs_state(job, &own->target[i]);
+        outputs_state(job, own, i);
     if (!job->has_doc)
         return content_read(job, own->target[0].view.dim, &own->content);
     return true;
@@ -304,71 +310,6 @@ static bool prepare(struct job *job)
 }
 
 /* ---- Computing ----------------------------------------------------------------------------- */
-
-/* The readouts norm.before, norm.after ([min, max] over the vectors) and the worst change. */
-static void norm_readout(struct job *job, const struct target *target, const void *out,
-                         enum pe_dtype dtype)
-{
-    const struct tensor *in = &target->in;
-    size_t dim = target->view.dim;
-    double *range = job_alloc(job, 4, sizeof *range);
-    if (!range)
-        return;
-    double worst = 0;
-    for (size_t v = 0; v < in->count / dim; v++) {
-        size_t at = v * dim;
-        double before =
-            pe_norm(in->dtype, (const char *)in->data + at * pe_dtype_size(in->dtype), dim);
-        double after = pe_norm(dtype, (const char *)out + at * pe_dtype_size(dtype), dim);
-        double change =
-            before > 0 ? (after > before ? after - before : before - after) / before : 0;
-        range[0] = v == 0 || before < range[0] ? before : range[0];
-        range[1] = v == 0 || before > range[1] ? before : range[1];
-        range[2] = v == 0 || after < range[2] ? after : range[2];
-        range[3] = v == 0 || after > range[3] ? after : range[3];
-        worst = change > worst ? change : worst;
-    }
-    struct tree *norm = tree_object(job->answer.readouts, roles[target->role].norm);
-    tree_reals(norm, "before", range, 2);
-    tree_reals(norm, "after", range + 2, 2);
-    tree_number(norm, "max_relative_change", worst);
-}
-
-static bool seed_fill(struct job *job, struct apply *own)
-{
-    struct target *target = &own->target[0];
-    struct tensor *x = &target->in;
-    x->data = job_output_data(job, "x");
-    if (!x->data)
-        return false;
-    content_fill(&own->content, "x", x->dtype, 0, x->count, x->data);
-    target->view.data = x->data;
-    return true;
-}
-
-static bool apply_target(struct job *job, const struct target *target)
-{
-    const struct pe_plan *plan = job_plan(job, target->spec);
-    void *out = job_output_data(job, roles[target->role].out);
-    void *work = job_apply_work(job, plan);
-    if (!out || !work || job_expired(job))
-        return false;
-    struct pe_view out_view = target->view;
-    out_view.data = out;
-    out_view.dtype = target->dtype;
-    pe_apply(&(struct pe_apply){.plan = plan,
-                                .positions = target->positions.list,
-                                .positions_n = target->positions.lists_n,
-                                .inverse = job_key(job, "inverse")->number != 0,
-                                .in = &target->view,
-                                .out = &out_view,
-                                .work = work,
-                                .stages = &job->stages});
-    bool readouts = job->format == FORMAT_JSON || job->format == FORMAT_TXT;
-    if (readouts && target->in.count > 0)
-        norm_readout(job, target, out, target->dtype);
-    return true;
-}
 
 /* Echo what the defaults came to. */
 static void echo(struct job *job, const struct apply *own)
@@ -390,11 +331,17 @@ static bool compute(struct job *job)
     echo(job, own);
     if (own->biases)
         return apply_scores_compute(job, own);
-    if (own->target[0].seeded && !seed_fill(job, own))
-        return false;
+    apply_rows_prepare(job);
+    return true;
+}
+
+/* The readouts norm.before, norm.after ([min, max] over the vectors) and the worst change. */
+static bool conclude(struct job *job)
+{
+    const struct apply *own = job->own;
     for (size_t i = 0; i < own->targets_n; i++)
-        if (!apply_target(job, &own->target[i]))
-            return false;
+        if (own->target[i].in.count > 0)
+            norms_tree(job, &own->target[i].norms, roles[own->target[i].role].norm);
     return true;
 }
 
@@ -412,4 +359,5 @@ const struct endpoint apply_endpoint = {
     .formats = FORMATS_TENSORS,
     .prepare = prepare,
     .compute = compute,
+    .conclude = conclude,
 };

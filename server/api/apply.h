@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* apply.h: what apply.c (vectors) and apply_scores.c (score matrices of bias kinds) share. */
+/*
+ * apply.h: what apply.c (vectors), apply_rows.c (making them) and apply_scores.c (score matrices of
+ * bias kinds) share.
+ */
 #ifndef API_APPLY_H
 #define API_APPLY_H
+
+#include <pthread.h>
 
 #include "content.h"
 #include "job.h"
 
 #define TARGETS_MAX 3 /* x, q, k */
+
+struct norm_range {
+    bool any; /* that is a number */
+    double least, most;
+};
+
+/* Lengths of the vectors of a tensor before and after, gathered in any order. */
+struct norms {
+    pthread_mutex_t lock;
+    struct norm_range before, after;
+    double worst; /* relative change */
+};
 
 /* One tensor to encode. */
 struct target {
@@ -18,6 +35,7 @@ struct target {
     const char *axes;
     enum pe_dtype dtype; /* of what comes out */
     struct position_lists positions;
+    struct norms norms; /* if the format has readouts */
 };
 
 struct apply {
@@ -31,6 +49,16 @@ struct apply {
 
 /* The stages that applying has; `dtype` is that of the first tensor. */
 bool apply_stages(struct job *job, enum pe_dtype dtype);
+
+void norms_init(struct norms *norms);
+/* The readout `name`. */
+void norms_tree(struct job *job, const struct norms *norms, const char *name);
+
+/* In prepare: how an output of target i is made: the encoded tensor, or the seeded one. */
+void apply_rows_state(struct output *output, struct apply *own, size_t i, bool seeded);
+/* In compute: the rest, which depends on the plans. */
+void apply_rows_prepare(struct job *job);
+
 bool apply_scores_prepare(struct job *job, struct apply *own);
 bool apply_scores_compute(struct job *job, struct apply *own);
 

@@ -62,6 +62,7 @@ struct output {
     size_t position_axis; /* its index column comes first in csv and txt */
     /* If its rows can be made apart from each other: */
     output_fill *fill;
+    size_t what;        /* the endpoint's */
     size_t row_axes;    /* how many of the last axes make up one row; 1 unless set */
     size_t row_scratch; /* bytes of scratch for each row */
     size_t scratch;     /* and for all of them together */
