@@ -45,10 +45,10 @@ static const char spelling[] =
 
 static const char stages[] =
     "Stages\n"
-    "  stages=freq:f32,angle:f32,table:bf16 rounds on the way, as a pipeline does, each\n"
-    "  operation correctly. pos is the position, freq the frequency (or slope), angle\n"
-    "  their product, table cos and sin (or the value), apply every product and sum on\n"
-    "  vectors, dot every product and sum of q.k; what is not named is exact. A stage\n"
+    "  stages=freq:f32,angle:f32,table:bf16 rounds on the way, as a pipeline does,\n"
+    "  each operation correctly. pos is the position, freq the frequency (or slope),\n"
+    "  angle their product, table cos and sin (or the value), apply every product and\n"
+    "  sum on vectors, dot every product and sum of q.k; the others are exact. One\n"
     "  that makes no difference is an error, but presets leave it out. T is the dtype\n"
     "  of the tensors:\n";
 
