@@ -46,9 +46,9 @@ exec unshare --mount sh -c 'mount --bind -o ro "\$0" "\$0" && exec chroot --user
 EOF
 chmod +x "$work/posencd"
 
-# The same bytes as the build of this system: the README's examples and the truth files; and the
-# sandbox, with this C library and this libuv.
-for program in test_readme test_truth test_healthcheck test_sandbox; do
+# The same bytes as the build of this system: the README's examples, the truth files, and what is
+# pinned, over HTTP and by --eval; and the sandbox, with this C library and this libuv.
+for program in test_readme test_truth test_pinned test_healthcheck test_sandbox; do
     make --no-print-directory --silent e2e T=e2e/$program POSENCD="$work/posencd" >"$work/log" 2>&1 ||
         { cat "$work/log"; fail "$program"; }
 done
@@ -67,4 +67,4 @@ cat "$work/probes"
 [ "${passed:-0}" -ge "$pass_min" ] || fail "fewer than $pass_min probes pass"
 daemon_stop || fail "it ended with $?"
 daemon=
-echo "image: $size MB, user $user; examples, truth, health and sandbox as here; $passed probes"
+echo "image: $size MB, user $user; examples, truth, pins, health and sandbox as here; $passed probes"
