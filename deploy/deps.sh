@@ -26,6 +26,7 @@ pc libcurl libcurl4-openssl-dev
 cmd curl curl
 cmd nm binutils
 py jsonschema python3-jsonschema
+py numpy python3-numpy
 '
 clang_needs='
 cmd clang clang

@@ -34,6 +34,7 @@ e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the
 	@POSENCD=$(abspath $(POSENCD)) POSENC_ANSWERS=$(abspath $(BUILD))/answers.jsonl \
 	    tests/run.sh $(call programs,$(E2ES))
 	@/usr/bin/python3 tests/e2e/contract.py $(BUILD)/answers.jsonl $(if $(T),--some)
+	@$(if $(T),,/usr/bin/python3 tests/e2e/formats.py $(abspath $(POSENCD)))
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
 	@tests/checks/layers.sh
 	@tests/checks/style.sh
