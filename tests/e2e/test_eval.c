@@ -4,9 +4,13 @@
  * standard output, problems on standard error, and the exit status tells which.
  */
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -49,6 +53,18 @@ static const struct row {
     {200, "/v1/frequencies?kind=rope&dim=16&base=500000", NULL, NULL, NULL},
     {200, "/v1/rotation?kind=rope&dim=8", NULL, NULL, NULL},
     {200, "/v1/apply?kind=rope&dim=8&shape=2,8&seed=7", NULL, NULL, NULL},
+    {200, "/v1/table.npy?kind=rope&dim=8&dtype=f16", NULL, NULL, NULL},
+    {200, "/v1/table.bin?kind=rope&dim=8&dtype=bf16", NULL, NULL, NULL},
+    {200, "/v1/table?kind=rope&dim=8", "Accept: application/x-safetensors", NULL, NULL},
+    {200, "/v1/table.csv?kind=rope&dim=8&numbers=hex", NULL, NULL, NULL},
+    {200, "/v1/table.json?kind=rope&dim=64", "Accept-Encoding: gzip", NULL, NULL},
+    {200, "/v1/fixtures", NULL, NULL, NULL},
+    {200, "/v1/fixtures.tar", NULL, NULL, NULL},
+    {200, "/v1/changes.txt", NULL, NULL, NULL},
+    {200, "/problems/not-found", NULL, NULL, NULL},
+    {304, "/v1/table?kind=rope&dim=8", "If-None-Match: *", NULL, NULL},
+    {409, "/v1/table?kind=rope&pin=0123456789abcdef", NULL, NULL, NULL},
+    {412, "/v1/table?kind=rope", "If-Match: \"0-0\"", NULL, NULL},
     {200, "/v1/scores.txt?spec=sinusoidal:dim=64&spec=rope:dim=64&offsets=0:3", NULL, NULL, NULL},
     {200, "/v1/apply", NULL, ROPE, "application/json"},
     {200, "/v1/apply.txt", NULL, " \n" ROPE, "application/json"},
@@ -62,6 +78,7 @@ static const struct row {
     {404, "/v1/tabel", NULL, NULL, NULL},
     {404, "/v1/encodings/ropes", NULL, NULL, NULL},
     {405, "/v1/table", NULL, ROPE, "application/json"},
+    {406, "/v1/table.npy?kind=rope&dtype=bf16", NULL, NULL, NULL},
     {406, "/v1/table?kind=rope&format=png", NULL, NULL, NULL},
     {415, "/v1/apply", "Content-Type: text/html", ROPE, NULL},
     {422, "/v1/table?kind=rope&dim=65536&positions=0:100000", NULL, NULL, NULL},
@@ -179,12 +196,87 @@ Test(eval, keeps_to_the_limits_of_the_daemon)
     free(text);
 
     run = e2e_run_with(
-        ARGUMENTS("--deadline", "0.001", "--eval", "/v1/table?kind=rope&positions=0:60000"), "", 0);
+        ARGUMENTS("--deadline", "0.001", "--eval", "/v1/table.txt?kind=rope&positions=0:60000"), "",
+        0);
     cr_expect_eq(run.status, 70, "%d: %s", run.status, run.err);
-    cr_expect_not_null(strstr(run.err, "/problems/deadline"), "%s", run.err);
+    cr_expect_not_null(strstr(run.err, "the deadline of 1 ms"), "%s", run.err);
     cr_expect_eq(run.out_len, 0);
     e2e_run_free(&run);
 }
+
+/* ---- Binary bodies and long answers -------------------------------------------------------- */
+
+/* A safetensors file of one tensor x, [1, 4] in f32, and the request that goes with it. */
+static size_t safetensors_make(char out[1000])
+{
+    static const char head[] = "{\"__metadata__\":{\"request\":\"{\\\"spec\\\":\\\"rope:dim=4\\\","
+                               "\\\"positions\\\":[1]}\"},"
+                               "\"x\":{\"dtype\":\"F32\",\"shape\":[1,4],\"data_offsets\":[0,16]}}";
+    const uint64_t len = sizeof head - 1;
+    const float x[4] = {1, 2, 3, 4};
+
+    memcpy(out, &len, sizeof len);
+    memcpy(out + sizeof len, head, len);
+    memcpy(out + sizeof len + len, x, sizeof x);
+    return sizeof len + len + sizeof x;
+}
+
+/* The type of a body is told by its first bytes: the answer is that to a client who states it. */
+static void expect_told(const char *target, const char *type, const char *body, size_t len)
+{
+    char field[100];
+    const char *const fields[] = {field, NULL};
+
+    snprintf(field, sizeof field, "Content-Type: %s", type);
+    struct e2e_answer answer = e2e_request(&service, "POST", target, fields, body, len);
+    struct e2e_run run = e2e_run_with(ARGUMENTS("--eval", target, "--data", "@-"), body, len);
+    cr_expect_eq(answer.status, 200, "%s: %s", type, answer.body);
+    cr_expect_eq(run.status, 0, "%s: %s", type, run.err);
+    expect_bytes(type, "standard output", run.out, run.out_len, &answer);
+    e2e_answer_free(&answer);
+    e2e_run_free(&run);
+}
+
+Test(eval, tells_binary_bodies_by_their_first_bytes)
+{
+    char file[1000];
+
+    expect_told("/v1/apply", "application/x-safetensors", file, safetensors_make(file));
+    struct e2e_run table = e2e_run_with(
+        ARGUMENTS("--eval", "/v1/table.npy?kind=sinusoidal&dim=4&positions=0:3"), "", 0);
+    cr_assert_eq(table.status, 0, "%s", table.err);
+    expect_told("/v1/apply?kind=rope&dim=4", "application/x-npy", table.out, table.out_len);
+    e2e_run_free(&table);
+}
+
+/* Largest resident memory of --eval, in KiB; its output goes nowhere. */
+static long memory_of(const char *target)
+{
+    struct rusage usage;
+    int status = -1;
+    pid_t pid = fork();
+
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        execl(getenv("POSENCD"), "posencd", "--max-elements", "1G", "--deadline", "600", "--eval",
+              target, (char *)NULL);
+        _exit(127);
+    }
+    cr_assert_eq(wait4(pid, &status, 0, &usage), pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: 0x%x", target, (unsigned)status);
+    return usage.ru_maxrss;
+}
+
+Test(eval, long_answers_are_printed_while_they_are_made)
+{
+    long few = memory_of("/v1/table.bin?kind=rope&dim=128&positions=0:100&dtype=f32");
+    long many = memory_of("/v1/table.bin?kind=rope&dim=128&positions=0:200000&dtype=f32");
+
+    cr_expect_lt(many - few, 32 << 10, "%ld KiB, then %ld KiB for 100 MB", few, many);
+}
+
+/* ---- Failures ------------------------------------------------------------------------------ */
 
 /* What is wrong before there is a request. */
 static const struct {
