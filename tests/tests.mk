@@ -30,7 +30,7 @@ tests: $(call programs,$(UNITS) $(E2ES))
 unit: $(call programs,$(UNITS)) ## run the unit tests (T=core/test_cis for one)
 	@tests/run.sh $^
 e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the daemon
-	@rm -f $(BUILD)/answers.jsonl
+	@mkdir -p $(BUILD) && : >$(BUILD)/answers.jsonl
 	@POSENCD=$(abspath $(POSENCD)) POSENC_ANSWERS=$(abspath $(BUILD))/answers.jsonl \
 	    tests/run.sh $(call programs,$(E2ES))
 	@/usr/bin/python3 tests/e2e/contract.py $(BUILD)/answers.jsonl $(if $(T),--some)
