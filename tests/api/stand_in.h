@@ -55,8 +55,8 @@ static inline void call_setup(void)
 }
 
 /* A request as handlers get it; body NULL for GET. Errors of the target are in request.err. */
-static inline void call_begin(struct request *request, const char *method, const char *target,
-                              const char *body)
+static inline void call_begin_bytes(struct request *request, const char *method, const char *target,
+                                    const void *body, size_t body_len)
 {
     call_setup();
     const struct http_hooks hooks = app_hooks(call_app);
@@ -75,12 +75,18 @@ static inline void call_begin(struct request *request, const char *method, const
     bool begun = local_begin(request, &hooks, &limits, &call);
     assert(begun);
     if (body) { /* from 4096 bytes on, the arena aligns as a body is */
-        request->body_len = strlen(body);
-        char *copy = arena_alloc(&request->arena, request->body_len + 4096);
+        request->body_len = body_len;
+        char *copy = arena_calloc(&request->arena, 1, body_len + 4096);
         assert(copy);
-        request->body = memcpy(copy, body, request->body_len + 1);
+        request->body = memcpy(copy, body, body_len);
     }
     snprintf(request->id, sizeof request->id, "%s", "test-id");
+}
+
+static inline void call_begin(struct request *request, const char *method, const char *target,
+                              const char *body)
+{
+    call_begin_bytes(request, method, target, body, body ? strlen(body) : 0);
 }
 
 static inline void call_finish(struct request *request)
@@ -96,6 +102,13 @@ static inline void call(struct request *request, const char *method, const char 
     call_finish(request);
 }
 
+static inline void call_bytes(struct request *request, const char *target, const void *body,
+                              size_t body_len)
+{
+    call_begin_bytes(request, "POST", target, body, body_len);
+    call_finish(request);
+}
+
 static inline void call_end(struct request *request)
 {
     local_end(request);
@@ -106,13 +119,18 @@ static inline const char *call_field(const struct request *request, const char *
     return response_find(request, name);
 }
 
+static inline size_t call_body_len(const struct request *request)
+{
+    const struct response *response = &request->response;
+    return response->blob ? response->blob->len : response->body.len;
+}
+
 /* The answer's bytes, NUL-terminated, until call_end. */
 static inline const char *call_body(struct request *request)
 {
     const struct response *response = &request->response;
     const char *data = response->blob ? response->blob->data : response->body.data;
-    size_t len = response->blob ? response->blob->len : response->body.len;
-    const char *copy = arena_strndup(&request->arena, data ? data : "", len);
+    const char *copy = arena_strndup(&request->arena, data ? data : "", call_body_len(request));
     assert(copy);
     return copy;
 }
