@@ -31,7 +31,7 @@ struct app_options {
     unsigned peer_connections_max; /* of one address; 0: any number */
 };
 
-struct answers;
+struct answer_cache;
 struct plan_store; /* cache of plans, shared by threads (plans.h) */
 
 #define ASSETS_N            3
@@ -40,7 +40,7 @@ struct plan_store; /* cache of plans, shared by threads (plans.h) */
 struct app {
     struct app_options options;
     struct plan_store *plans;
-    struct answers *answers;          /* finished ones, for the next who asks (answers.h) */
+    struct answer_cache *answers;     /* finished ones, for the next who asks (answer_cache.h) */
     struct blob *openapi;             /* the finished document, */
     unsigned char openapi_digest[32]; /* and its SHA-256 */
     struct blob *fixtures;            /* the finished list */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "answers.h"
+#include "answer_cache.h"
 #include "api.h"
 #include "assets.h"
 #include "doc.h"
@@ -46,7 +46,7 @@ struct app *app_new(const struct app_options *options)
     if (app) {
         app->options = *options;
         app->plans = plan_store_new();
-        app->answers = answers_new(options->cache_max);
+        app->answers = answer_cache_new(options->cache_max);
         app->openapi = openapi_new(app);
         app->fixtures = fixtures_new(app);
         assets_digest(app);
@@ -66,7 +66,7 @@ void app_free(struct app *app)
     if (!app)
         return;
     plan_store_free(app->plans);
-    answers_free(app->answers);
+    answer_cache_free(app->answers);
     blob_unref(app->openapi);
     blob_unref(app->fixtures);
     free(app);
@@ -75,13 +75,13 @@ void app_free(struct app *app)
 bool app_beside(struct app *beside, const struct app *app)
 {
     *beside = *app;
-    beside->answers = answers_new(0);
+    beside->answers = answer_cache_new(0);
     return beside->answers != NULL;
 }
 
 void app_beside_end(struct app *beside)
 {
-    answers_free(beside->answers);
+    answer_cache_free(beside->answers);
 }
 
 struct http_hooks app_hooks(struct app *app)

@@ -95,6 +95,7 @@ struct response {
     struct buf body;             /* the answer's bytes, unless one of these is set */
     struct blob *blob;           /* shared bytes; released with the request */
     const struct stream *stream; /* arena */
+    bool complete;               /* the fields, too: nothing is to be added */
     size_t headers_n;
     struct header headers[REQUEST_HEADERS_MAX];
 };

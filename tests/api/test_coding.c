@@ -24,7 +24,7 @@ static char *inflated(struct request *request)
     return out.data;
 }
 
-Test(delivery, gzip_is_another_form_of_the_same_answer)
+Test(coding, gzip_is_another_form_of_the_same_answer)
 {
     struct request plain, coded;
     call(&plain, "GET", LARGE, NULL);
@@ -46,7 +46,7 @@ Test(delivery, gzip_is_another_form_of_the_same_answer)
     cr_expect_eq(metric_get(METRIC_answer_hits), 1);
 }
 
-Test(delivery, who_gets_gzip)
+Test(coding, who_gets_gzip)
 {
     static const struct {
         const char *target, *accept;
@@ -74,6 +74,9 @@ Test(delivery, who_gets_gzip)
         {TABLE, "gzip, identity;q=0", 200, true},
         {"/v1/table.bin?kind=rope&dim=64&positions=0:1000", "gzip", 200, false},
         {"/v1/table.bin?kind=rope&dim=64&positions=0:10", "gzip, *;q=0", 200, true},
+        /* so large that it is sent while it is made */
+        {"/v1/table.csv?kind=none&dim=64&positions=0:9000", "gzip", 200, false},
+        {"/v1/table.csv?kind=none&dim=64&positions=0:9000", "gzip, identity;q=0", 200, true},
         {"/openapi.json", "gzip", 200, true},
         {"/v1/encodings", "gzip", 200, true},
         {"/v1/version", "gzip", 200, false},

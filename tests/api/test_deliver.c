@@ -4,7 +4,7 @@
 
 #include "call.h"
 
-Test(delivery, pages_have_tags)
+Test(deliver, pages_have_tags)
 {
     static const char *const targets[] = {"/",         "/help",         "/openapi.json",
                                           "/v1",       "/v1/encodings", "/v1/encodings/rope.txt",

@@ -34,6 +34,10 @@ void api_finish(struct request *request)
     const struct endpoint *endpoint = request->route ? request->route->endpoint : NULL;
     bool failed = request->err.n > 0, computed = endpoint && endpoint->prepare && !failed;
 
+    if (request->response.complete && !failed) {
+        response_header(request, "Server-Timing", "parse;dur=0, compute;dur=0, encode;dur=0");
+        return;
+    }
     if (failed)
         problem_answer(request);
     if (failed && request->response.status == 503 && request->err.retry_after_s == 0)

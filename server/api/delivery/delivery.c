@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "answers.h"
+#include "answer_cache.h"
 #include "api.h"
 #include "metrics.h"
 
@@ -49,8 +49,12 @@ static bool pin_agrees(struct request *request, struct delivery *delivery)
     return false;
 }
 
-static bool pin_refused(struct err *err, size_t len)
+bool delivery_pin_fits(struct request *request, const struct delivery *delivery, size_t len)
 {
+    struct err *err = &request->err;
+
+    if (!delivery->pin || len <= DIGEST_BYTES_MAX)
+        return true;
     err_add(err, ERR_limit_exceeded, "pin", "leave the pin out",
             "the answer has %zu bytes, more than the %zu that get a digest to compare with a pin",
             len, DIGEST_BYTES_MAX);
@@ -87,10 +91,11 @@ enum step delivery_judge(struct request *request, struct delivery *delivery)
     return delivery->unmodified && !delivery->pin ? not_modified(request) : STEP_WORK;
 }
 
-enum step delivery_find(struct request *request, struct delivery *delivery, struct answers *answers)
+enum step delivery_find(struct request *request, struct delivery *delivery,
+                        struct answer_cache *answers)
 {
     bool head = request->method == METHOD_HEAD;
-    bool known = answers_find(answers, request, delivery);
+    bool known = answer_cache_find(answers, request, delivery);
 
     request->response.content_type = delivery->media_type;
     if (known && !pin_agrees(request, delivery))
@@ -111,9 +116,7 @@ bool delivery_encode(struct request *request, struct delivery *delivery)
     delivery->digested = body->len <= DIGEST_BYTES_MAX;
     if (delivery->digested)
         sha256_digest(body->data, body->len, delivery->digest);
-    else if (delivery->pin)
-        return pin_refused(&request->err, body->len);
-    if (!pin_agrees(request, delivery))
+    if (!delivery_pin_fits(request, delivery, body->len) || !pin_agrees(request, delivery))
         return false;
     if (request->method == METHOD_POST) {
         delivery_name_by_digest(delivery);
@@ -135,10 +138,10 @@ bool delivery_announce(struct request *request, const struct delivery *delivery)
 }
 
 void delivery_keep(struct request *request, const struct delivery *delivery,
-                   struct answers *answers)
+                   struct answer_cache *answers)
 {
     if (request->method == METHOD_GET && !delivery->unmodified && !request->response.stream)
-        answers_keep(answers, request, delivery);
+        answer_cache_keep(answers, request, delivery);
 }
 
 /* ---- Fields -------------------------------------------------------------------------------- */

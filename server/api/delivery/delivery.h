@@ -18,7 +18,7 @@
 
 #define DIGEST_BYTES_MAX ((size_t)16 << 20) /* longest answer with a digest */
 
-struct answers;
+struct answer_cache;
 
 struct delivery {
     const char *media_type;
@@ -42,7 +42,10 @@ enum step delivery_judge(struct request *request, struct delivery *delivery);
 /* Loop thread, after that: STEP_WORK when the answer must be made; STEP_DONE when it is kept, or
  * not needed for a HEAD. */
 enum step delivery_find(struct request *request, struct delivery *delivery,
-                        struct answers *answers);
+                        struct answer_cache *answers);
+/* Any thread: whether an answer of this length gets a digest, if it has a pin to compare it with.
+ */
+bool delivery_pin_fits(struct request *request, const struct delivery *delivery, size_t len);
 /* Any thread: the answer's bytes are in response.body. Takes their digest, which must agree with
  * the pin, judges the preconditions of a POST, and encodes. */
 bool delivery_encode(struct request *request, struct delivery *delivery);
@@ -50,7 +53,7 @@ bool delivery_encode(struct request *request, struct delivery *delivery);
 bool delivery_announce(struct request *request, const struct delivery *delivery);
 /* Loop thread: what was encoded stays for the next who asks. */
 void delivery_keep(struct request *request, const struct delivery *delivery,
-                   struct answers *answers);
+                   struct answer_cache *answers);
 /* Tag, digest and coding, as fields. */
 void delivery_fields(struct request *request, const struct delivery *delivery);
 

@@ -146,11 +146,11 @@ static bool blocks_make(struct job *job)
     return ok;
 }
 
-/* To be held as a whole. With a pin there must be a digest, and how long a text is shows when it is
- * made. */
+/* To be held as a whole. A pin and a content coding need it so. */
 static bool is_too_long(const struct job *job, size_t bytes)
 {
-    return bytes > DIGEST_BYTES_MAX && !job->common.value[COMMON_PIN].set;
+    const struct delivery *delivery = &job->delivery;
+    return bytes > DIGEST_BYTES_MAX && !delivery->pin && delivery->coding == CODING_IDENTITY;
 }
 
 enum step blocks_write(struct job *job, bool may_wait)
@@ -158,6 +158,8 @@ enum step blocks_write(struct job *job, bool may_wait)
     struct request *request = job->request;
     if (blocks_cut(job)) {
         size_t bytes = job->blocks->pieces.bytes;
+        if (format_is_binary(job->format) && !delivery_pin_fits(request, &job->delivery, bytes))
+            return STEP_FAILED; /* how long a text is shows when it is made */
         bool stream = is_too_long(job, bytes);
         if (stream || (may_wait && bytes >= SPREAD_BYTES && job->app->options.workers > 1)) {
             request->response.stream = &job->blocks->stream;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "answer_cache.h"
 #include "job.h"
 
 /* Of text, about CODING_BYTES_MIN; gzip takes 10 % off binary numbers, at 40 MB/s. */
@@ -119,4 +120,5 @@ void job_delivery_fields(struct request *request)
     if (job->format == FORMAT_BIN)
         add_field(request, "Tensor", job_tensor_field(job));
     add_timing(request);
+    answer_cache_remember(job->app->answers, request, &job->delivery);
 }

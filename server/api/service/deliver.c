@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "answers.h"
+#include "answer_cache.h"
 #include "delivery.h"
 #include "service.h"
 
