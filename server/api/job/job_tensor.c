@@ -227,6 +227,14 @@ static bool read_file_tensor(const struct reading *reading, const struct tensor_
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+/* Where the first element of lists stands that no number begins. */
+static const char *first_place(const struct reading *reading, const json_t *list, const char *where)
+{
+    for (; where && json_array_size(list) > 0; list = json_array_get(list, 0))
+        where = arena_printf(&reading->job->request->arena, "%s/0", where);
+    return where;
+}
+
 static bool read_member(struct reading *reading, const json_t *member)
 {
     struct job *job = reading->job;
@@ -244,7 +252,8 @@ static bool read_member(struct reading *reading, const json_t *member)
         return read_array(reading, array);
     if (json_is_number(number))
         return read_number(reading, number);
-    return err_add(&job->request->err, ERR_malformed_tensor, data,
+    return err_add(&job->request->err, ERR_malformed_tensor,
+                   first_place(reading, reading->object ? number : member, data),
                    "for example [[1,2],[3,4]] or {\"dtype\":\"f32\",\"data\":[[1,2],[3,4]]}",
                    "a tensor is nested lists of numbers, or an object with such \"data\", or with "
                    "\"b64\"");

@@ -12,6 +12,10 @@
 
 #define SCHEMA_REF "#/components/schemas/"
 
+#define BODY_SENTENCE                                                                              \
+    "JSON, perhaps in gzip; with curl -d no media type is needed. safetensors: the tensors are "   \
+    "those of the file, and all else is the same JSON in __metadata__.request or the query."
+
 static void add_schema_ref(struct tree *parent, const char *key, const char *ref)
 {
     tree_string(tree_object(parent, key), "$ref", ref);
@@ -23,8 +27,12 @@ static void add_body(struct tree *object, const struct operation *operation)
 {
     const struct endpoint *endpoint = operation->route->endpoint;
     struct tree *body = tree_object(object, "requestBody");
+    tree_string(body, "description",
+                endpoint->npy ? BODY_SENTENCE " .npy: x alone, the rest in the query."
+                              : BODY_SENTENCE);
     tree_bool(body, "required", true);
-    struct tree *json = tree_object(tree_object(body, "content"), "application/json");
+    struct tree *content = tree_object(body, "content");
+    struct tree *json = tree_object(content, "application/json");
     struct tree *schema = tree_object(json, "schema");
     tree_string(schema, "type", "object");
     struct tree *members = tree_object(schema, "properties");
@@ -41,6 +49,9 @@ static void add_body(struct tree *object, const struct operation *operation)
         schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_BODY);
     tree_bool(schema, "additionalProperties", false);
     openapi_examples(json, operation, 0, "application/json");
+    tree_object(content, format_media_type(FORMAT_SAFETENSORS)); /* bytes have no schema */
+    if (endpoint->npy)
+        tree_object(content, format_media_type(FORMAT_NPY));
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */
