@@ -2,6 +2,7 @@
 /* answer_cache.c: see answer_cache.h. The bytes are shared with the responses that send them. */
 #include "answer_cache.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 #define WORDS_MAX 2048 /* of a request that is remembered */
 
 struct answer_cache {
-    struct cache *cache;
+    pthread_mutex_t lock; /* of the map */
+    struct cache *map;
     size_t bytes_max;
 };
 
@@ -37,23 +39,25 @@ static void kept_free(void *value)
 
 struct answer_cache *answer_cache_new(size_t bytes_max)
 {
-    struct answer_cache *answers = malloc(sizeof *answers);
+    struct answer_cache *cache = malloc(sizeof *cache);
 
-    if (!answers)
+    if (!cache)
         return NULL;
-    *answers = (struct answer_cache){cache_new(bytes_max, kept_free), bytes_max};
-    if (answers->cache)
-        return answers;
-    free(answers);
+    *cache = (struct answer_cache){.map = cache_new(bytes_max, kept_free), .bytes_max = bytes_max};
+    pthread_mutex_init(&cache->lock, NULL);
+    if (cache->map)
+        return cache;
+    answer_cache_free(cache);
     return NULL;
 }
 
-void answer_cache_free(struct answer_cache *answers)
+void answer_cache_free(struct answer_cache *cache)
 {
-    if (!answers)
+    if (!cache)
         return;
-    cache_free(answers->cache);
-    free(answers);
+    cache_free(cache->map);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
 }
 
 /* Adds the fields that the answer does not have already. */
@@ -71,12 +75,13 @@ static bool copy_fields(struct request *request, const struct kept *kept)
     return true;
 }
 
-bool answer_cache_find(struct answer_cache *answers, struct request *request,
+bool answer_cache_find(struct answer_cache *cache, struct request *request,
                        struct delivery *delivery)
 {
-    if (answers->bytes_max == 0)
+    if (cache->bytes_max == 0)
         return false;
-    struct cache_entry *entry = cache_get(answers->cache, delivery->etag);
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = cache_get(cache->map, delivery->etag);
     const struct kept *kept = entry ? entry->value : NULL;
     bool found = kept && copy_fields(request, kept);
     if (found) {
@@ -87,6 +92,7 @@ bool answer_cache_find(struct answer_cache *answers, struct request *request,
         delivery->digested = true;
     }
     cache_release(entry);
+    pthread_mutex_unlock(&cache->lock);
     metric_add(found ? METRIC_answer_hits : METRIC_answer_misses, 1);
     return found;
 }
@@ -125,24 +131,26 @@ static struct kept *kept_new(const struct response *response, const struct deliv
 }
 
 /* Files it, or frees it. */
-static void kept_put(struct answer_cache *answers, const char *key, struct kept *kept, size_t size)
+static void kept_put(struct answer_cache *cache, const char *key, struct kept *kept, size_t size)
 {
-    size_t before = cache_bytes(answers->cache);
-    struct cache_entry *entry = cache_put(answers->cache, key, kept, size);
-
+    pthread_mutex_lock(&cache->lock);
+    size_t before = cache_bytes(cache->map);
+    struct cache_entry *entry = cache_put(cache->map, key, kept, size);
+    cache_release(entry);
+    size_t after = cache_bytes(cache->map);
+    pthread_mutex_unlock(&cache->lock);
     if (!entry)
         kept_free(kept);
-    cache_release(entry);
-    metric_add(METRIC_answer_bytes, (int64_t)cache_bytes(answers->cache) - (int64_t)before);
+    metric_add(METRIC_answer_bytes, (int64_t)after - (int64_t)before);
 }
 
-void answer_cache_keep(struct answer_cache *answers, struct request *request,
+void answer_cache_keep(struct answer_cache *cache, struct request *request,
                        const struct delivery *delivery)
 {
     struct response *response = &request->response;
     size_t len = response->blob ? response->blob->len : response->body.len, size;
 
-    if (!delivery->digested || len == 0 || len > answers->bytes_max / SHARE_MAX)
+    if (!delivery->digested || len == 0 || len > cache->bytes_max / SHARE_MAX)
         return;
     if (!response->blob && !(response->blob = blob_from_buf(&response->body)))
         return;
@@ -150,7 +158,7 @@ void answer_cache_keep(struct answer_cache *answers, struct request *request,
     if (!kept)
         return;
     kept->blob = blob_ref(response->blob);
-    kept_put(answers, delivery->etag, kept, size + len);
+    kept_put(cache, delivery->etag, kept, size + len);
 }
 
 /* ---- The short way ------------------------------------------------------------------------- */
@@ -172,40 +180,39 @@ static bool is_plain_get(const struct request *request)
            !request_header(request, "If-None-Match");
 }
 
-static void release_words(struct request *request)
+/* The answer under the tag that stands under the words, with the fields that stand there. */
+static bool recall_locked(struct answer_cache *cache, const char *words, struct request *request)
 {
-    cache_release(request->state);
-}
+    struct cache_entry *entry = cache_get(cache->map, words);
+    const struct kept *fields = entry ? entry->value : NULL;
+    struct cache_entry *answer = fields ? cache_get(cache->map, fields->etag) : NULL;
+    bool found = answer && copy_fields(request, fields);
 
-bool answer_cache_recall(struct answer_cache *answers, struct request *request)
-{
-    struct response *response = &request->response;
-
-    if (answers->bytes_max == 0 || !is_plain_get(request))
-        return false;
-    const char *words = words_of(request);
-    struct cache_entry *entry = words ? cache_get(answers->cache, words) : NULL;
-    if (!entry)
-        return false;
-    const struct kept *fields = entry->value;
-    struct cache_entry *answer = cache_get(answers->cache, fields->etag);
-    if (!answer) {
-        cache_release(entry);
-        return false;
+    if (found) {
+        request->response.blob = blob_ref(((const struct kept *)answer->value)->blob);
+        request->response.content_type = fields->content_type;
+        request->response.complete = true;
     }
-    response->blob = blob_ref(((const struct kept *)answer->value)->blob);
     cache_release(answer);
-    response->content_type = fields->content_type;
-    memcpy(response->headers, fields->fields, fields->fields_n * sizeof fields->fields[0]);
-    response->headers_n = fields->fields_n;
-    response->complete = true;
-    request->state = entry; /* whose texts the fields are */
-    request->state_free = release_words;
-    metric_add(METRIC_answer_hits, 1);
-    return true;
+    cache_release(entry);
+    return found;
 }
 
-void answer_cache_remember(struct answer_cache *answers, struct request *request,
+bool answer_cache_recall(struct answer_cache *cache, struct request *request)
+{
+    const char *words = cache->bytes_max > 0 && is_plain_get(request) ? words_of(request) : NULL;
+
+    if (!words)
+        return false;
+    pthread_mutex_lock(&cache->lock);
+    bool found = recall_locked(cache, words, request);
+    pthread_mutex_unlock(&cache->lock);
+    if (found)
+        metric_add(METRIC_answer_hits, 1);
+    return found;
+}
+
+void answer_cache_remember(struct answer_cache *cache, struct request *request,
                            const struct delivery *delivery)
 {
     const struct response *response = &request->response;
@@ -216,5 +223,5 @@ void answer_cache_remember(struct answer_cache *answers, struct request *request
     const char *words = words_of(request);
     struct kept *kept = words ? kept_new(response, delivery, &size) : NULL;
     if (kept)
-        kept_put(answers, words, kept, size);
+        kept_put(cache, words, kept, size);
 }

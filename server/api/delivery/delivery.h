@@ -39,19 +39,18 @@ void delivery_name_by_digest(struct delivery *delivery);
 /* For GET and HEAD, once the tag is known: STEP_WORK when the client needs the answer; STEP_DONE
  * when it has it (but one with a pin is to be looked at all the same). */
 enum step delivery_judge(struct request *request, struct delivery *delivery);
-/* Loop thread, after that: STEP_WORK when the answer must be made; STEP_DONE when it is kept, or
- * not needed for a HEAD. */
+/* After that: STEP_WORK when the answer must be made; STEP_DONE when it is kept, or a HEAD does not
+ * need it. */
 enum step delivery_find(struct request *request, struct delivery *delivery,
                         struct answer_cache *answers);
-/* Any thread: whether an answer of this length gets a digest, if it has a pin to compare it with.
- */
+/* Whether an answer of this length gets a digest, if it has a pin to compare it with. */
 bool delivery_pin_fits(struct request *request, const struct delivery *delivery, size_t len);
-/* Any thread: the answer's bytes are in response.body. Takes their digest, which must agree with
- * the pin, judges the preconditions of a POST, and encodes. */
+/* The answer's bytes are in response.body. Takes their digest, which must agree with the pin,
+ * judges the preconditions of a POST, and encodes. False with an error. */
 bool delivery_encode(struct request *request, struct delivery *delivery);
-/* Any thread: the answer is response.stream, without a digest. Judges as well. */
+/* The same where the answer is response.stream, which has no digest. */
 bool delivery_announce(struct request *request, const struct delivery *delivery);
-/* Loop thread: what was encoded stays for the next who asks. */
+/* What was encoded stays for the next who asks. */
 void delivery_keep(struct request *request, const struct delivery *delivery,
                    struct answer_cache *answers);
 /* Tag, digest and coding, as fields. */
