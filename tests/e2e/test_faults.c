@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include "fault/faults.h"
 #include "harness.h"
@@ -89,41 +90,95 @@ static bool disarm(enum fault_call call, long fails)
 
 /* ---- Requests ------------------------------------------------------------------------------ */
 
+/* How a body is sent. Behind the header of a file there are ELEMENTS bytes of tensors. */
+enum packing { JSON, GZIP, SAFETENSORS, NPY, ANSWER_IN_GZIP };
+static const char *const fields[] = {
+    [JSON] = "Content-Type: application/json\r\n",
+    [GZIP] = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
+    [SAFETENSORS] = "Content-Type: application/x-safetensors\r\n",
+    [NPY] = "Content-Type: application/x-npy\r\n",
+    [ANSWER_IN_GZIP] = "Content-Type: application/json\r\nAccept-Encoding: gzip\r\n",
+};
+#define ELEMENTS 16
+
+static size_t pack(enum packing packing, const char *text, char out[2 * TEXT])
+{
+    uint64_t len = strlen(text);
+    size_t head = packing == SAFETENSORS ? 8 : packing == NPY ? 10 : 0;
+    memset(out, 0, 2 * TEXT);
+    if (packing == GZIP) {
+        z_stream stream = {.next_in = (unsigned char *)text,
+                           .avail_in = (unsigned)len,
+                           .next_out = (unsigned char *)out,
+                           .avail_out = 2 * TEXT};
+        deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
+        deflate(&stream, Z_FINISH);
+        deflateEnd(&stream);
+        return stream.total_out;
+    }
+    if (packing == NPY)
+        memcpy(out, "\x93NUMPY\1", 7);
+    if (head > 0) /* numpy's length has two bytes, the others are overwritten */
+        memcpy(out + (packing == NPY ? 8 : 0), &len, 8);
+    memcpy(out + head, text, len);
+    return head + len + (head > 0 ? ELEMENTS : 0);
+}
+
 /* A number stands for each @. */
 static const struct endpoint {
     const char *method, *target, *body;
     int status;  /* when nothing fails */
     bool varies; /* from one answer to the next */
+    enum packing packing;
 } endpoints[] = {
-    {"GET", "/", NULL, 200, false},
-    {"GET", "/help", NULL, 200, false},
-    {"GET", "/openapi.json", NULL, 200, false},
-    {"GET", "/v1", NULL, 200, false},
-    {"GET", "/v1/encodings", NULL, 200, false},
-    {"GET", "/v1/encodings/rope.txt", NULL, 200, false},
-    {"GET", "/v1/version", NULL, 200, false},
-    {"GET", "/v1/limits", NULL, 200, false},
-    {"GET", "/livez", NULL, 200, false},
-    {"GET", "/readyz?verbose", NULL, 200, true},
-    {"GET", "/metrics", NULL, 200, true},
-    {"OPTIONS", "/v1/table", NULL, 204, false},
-    {"GET", "/v1/spec?kind=rope&shift=@", NULL, 200, false},
-    {"GET", "/v1/table?kind=rope&dim=8&positions=0:4&shift=@", NULL, 200, false},
-    {"GET", "/v1/table.csv?kind=sinusoidal&dim=40&positions=0:30&shift=@", NULL, 200, false},
-    {"GET", "/v1/table.txt?kind=t5&heads=2&positions=0,9,3&table_seed=@", NULL, 200, false},
-    {"GET", "/v1/frequencies?kind=rope&dim=16&base=@5", NULL, 200, false},
-    {"GET", "/v1/rotation?kind=rope&dim=8&positions=0:2&shift=@", NULL, 200, false},
-    {"GET", "/v1/apply?kind=rope&dim=8&positions=3,7&shift=@", NULL, 200, false},
+    {"GET", "/", NULL, 200, false, JSON},
+    {"GET", "/help", NULL, 200, false, JSON},
+    {"GET", "/openapi.json", NULL, 200, false, JSON},
+    {"GET", "/v1", NULL, 200, false, JSON},
+    {"GET", "/v1/encodings", NULL, 200, false, JSON},
+    {"GET", "/v1/encodings/rope.txt", NULL, 200, false, JSON},
+    {"GET", "/v1/version", NULL, 200, false, JSON},
+    {"GET", "/v1/limits", NULL, 200, false, JSON},
+    {"GET", "/v1/changes", NULL, 200, false, JSON},
+    {"GET", "/v1/fixtures", NULL, 200, false, JSON},
+    {"GET", "/problems/malformed-tensor", NULL, 200, false, JSON},
+    {"GET", "/assets/posenc.js", NULL, 200, false, JSON},
+    {"GET", "/livez", NULL, 200, false, JSON},
+    {"GET", "/readyz?verbose", NULL, 200, true, JSON},
+    {"GET", "/metrics", NULL, 200, true, JSON},
+    {"OPTIONS", "/v1/table", NULL, 204, false, JSON},
+    {"GET", "/v1/spec?kind=rope&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/table?kind=rope&dim=8&positions=0:4&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/table.csv?kind=sinusoidal&dim=40&positions=0:30&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/table.npy?kind=rope&dim=8&positions=0:4&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/table.bin?kind=rope&dim=8&positions=0:4&shift=@&numbers=hex", NULL, 200, false,
+     JSON},
+    {"GET", "/v1/table.safetensors?kind=rope&dim=8&positions=0:4&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/table?kind=rope&dim=64&positions=0:30&shift=@", NULL, 200, false, ANSWER_IN_GZIP},
+    {"GET", "/v1/table.txt?kind=t5&heads=2&positions=0,9,3&table_seed=@", NULL, 200, false, JSON},
+    {"GET", "/v1/frequencies?kind=rope&dim=16&base=@5", NULL, 200, false, JSON},
+    {"GET", "/v1/rotation?kind=rope&dim=8&positions=0:2&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/apply?kind=rope&dim=8&positions=3,7&shift=@", NULL, 200, false, JSON},
     {"POST", "/v1/apply",
-     "{\"spec\":{\"kind\":\"rope\",\"dim\":4,\"shift\":@},\"x\":[[1,2,3,4],[5,6,7,8]]}", 200,
-     false},
+     "{\"spec\":{\"kind\":\"rope\",\"dim\":4,\"shift\":@},\"x\":[[1,2,3,4],[5,6,7,8]]}", 200, false,
+     JSON},
     {"POST", "/v1/apply", "{\"spec\":\"alibi:slopes=0.5+0.25@\",\"scores\":[[[1,2]],[[3,4]]]}", 200,
-     false},
-    {"POST", "/v1/apply", "{\"spec\":\"rope:dim=2,shift=@\",\"x\":[[1,2,3]]}", 422, false},
-    {"GET", "/v1/scores?kind=rope&shift=@", NULL, 200, false},
-    {"GET", "/v1/scores?kind=sinusoidal&terms=1&shift=@", NULL, 200, false},
-    {"GET", "/v1/tabel?shift=@", NULL, 404, false},
-    {"POST", "/v1/apply", "{\"spec\":\"rope@\"", 400, false},
+     false, JSON},
+    {"POST", "/v1/apply", "{\"spec\":\"rope:dim=2,shift=@\",\"x\":[[1,2,3]]}", 422, false, JSON},
+    {"POST", "/v1/apply",
+     "{\"spec\":{\"kind\":\"rope\",\"dim\":4,\"shift\":@},\"x\":[[1,2,3,4],[5,6,7,8]]}", 200, false,
+     GZIP},
+    {"POST", "/v1/apply",
+     "{\"__metadata__\":{\"request\":\"{\\\"spec\\\":\\\"rope:dim=4,shift=@\\\"}\"},"
+     "\"x\":{\"dtype\":\"F32\",\"shape\":[1,4],\"data_offsets\":[0,16]}}",
+     200, false, SAFETENSORS},
+    {"POST", "/v1/apply.csv?kind=rope&dim=8&shift=@",
+     "{'descr': '>f2', 'fortran_order': True, 'shape': (1, 8), }\n", 200, false, NPY},
+    {"POST", "/v1/apply", "{\"x\":{\"dtype\":\"I32\"},\"@\":{}}", 400, false, SAFETENSORS},
+    {"GET", "/v1/scores?kind=rope&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/scores?kind=sinusoidal&terms=1&shift=@", NULL, 200, false, JSON},
+    {"GET", "/v1/tabel?shift=@", NULL, 404, false, JSON},
+    {"POST", "/v1/apply", "{\"spec\":\"rope@\"", 400, false, JSON},
 };
 #define ENDPOINTS_N (sizeof endpoints / sizeof endpoints[0])
 
@@ -135,19 +190,23 @@ static void fill_in(char out[TEXT], const char *text, long number)
                                   : snprintf(out + len, TEXT - len, "%c", *c));
 }
 
-/* Status 0: the connection was closed without a whole answer. It may not stay silent. */
+/* Status 0: the connection was closed without a whole answer. It may not stay silent. The request
+ * goes out in one piece: with edge-triggered epoll a send() that pretends to have failed is only
+ * tried again when something else happens on the connection. */
 static struct wire_answer ask(const struct endpoint *endpoint, long number)
 {
-    char target[TEXT] = "", body[TEXT] = "", head[2 * TEXT];
+    char target[TEXT] = "", text[TEXT] = "", body[2 * TEXT], request[4 * TEXT];
     fill_in(target, endpoint->target, number);
-    fill_in(body, endpoint->body ? endpoint->body : "", number);
-    snprintf(head, sizeof head,
-             "%s %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-             "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-             endpoint->method, target, strlen(body), body);
+    fill_in(text, endpoint->body ? endpoint->body : "", number);
+    size_t body_len = endpoint->body ? pack(endpoint->packing, text, body) : 0;
+    size_t head_len = (size_t)snprintf(
+        request, 2 * TEXT,
+        "%s %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n%sContent-Length: %zu\r\n\r\n",
+        endpoint->method, target, fields[endpoint->packing], body_len);
+    memcpy(request + head_len, body, body_len);
     struct wire wire = wire_open(server.port);
     cr_assert_geq(wire.fd, 0, "%s %s: the daemon is gone", endpoint->method, target);
-    wire_puts(&wire, head);
+    wire_send(&wire, request, head_len + body_len);
     struct wire_answer answer = wire_read(&wire, endpoint->status == 204);
     cr_expect(wire_ends(&wire, WIRE_WAIT_MS), "%s %s: not closed", endpoint->method, target);
     wire_close(&wire);
@@ -254,10 +313,11 @@ static const struct {
 Test(faults, a_system_call_that_fails)
 {
     static const struct endpoint requests[] = {
-        {"GET", "/livez", NULL, 200, false},
-        {"GET", "/v1/table?kind=learned&dim=60&positions=0:300&table_seed=@", NULL, 200, false},
-        {"POST", "/v1/apply", "{\"spec\":\"rope:dim=2,shift=@\",\"x\":[[1,2]]}", 200, false},
-        {"POST", "/livez", "{}", 405, false},
+        {"GET", "/livez", NULL, 200, false, JSON},
+        {"GET", "/v1/table?kind=learned&dim=60&positions=0:300&table_seed=@", NULL, 200, false,
+         JSON},
+        {"POST", "/v1/apply", "{\"spec\":\"rope:dim=2,shift=@\",\"x\":[[1,2]]}", 200, false, JSON},
+        {"POST", "/livez", "{}", 405, false, JSON},
     };
     start_with_shim();
     for (size_t i = 0; i < FAILURES_N; i++)

@@ -442,3 +442,29 @@ Test(safetensors, reads_the_longest_header)
         free(bytes);
     }
 }
+
+/* Wherever the arena is full, that is what is said. */
+Test(safetensors, tells_that_memory_ends)
+{
+    static const char empty[] = "{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}";
+    char after[600];
+    size_t len, refused = 0, cap = 0;
+    snprintf(after, sizeof after, ",\"__metadata__\":{\"%0250d\":\"%0250d\"}}", 1, 2);
+    char *header = make_header("{", empty, 200, after), *bytes = make_file(header, 0, &len);
+    for (bool ok = false; !ok; cap += 512) {
+        struct arena arena;
+        struct safetensors file;
+        struct err err = {.n = 0};
+        arena_init(&arena, cap);
+        ok = safetensors_read(&(struct tensor_source){bytes, len, ""}, &arena, &file, &err);
+        if (!ok)
+            expect_refusal(&err, ERR_limit_exceeded, "",
+                           "the safetensors header needs more memory than a request may take");
+        refused += !ok;
+        arena_release(&arena);
+    }
+    cr_assert_gt(refused, 10);
+    cr_assert_lt(cap, MEMORY);
+    free(header);
+    free(bytes);
+}
