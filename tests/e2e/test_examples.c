@@ -162,3 +162,90 @@ Test(examples, stand_in_the_document_where_they_belong)
     json_decref(document);
     e2e_answer_free(&answer);
 }
+
+/* ---- What else is told to be asked for ------------------------------------------------------- */
+
+static void expect_good(const char *told_by, const char *target)
+{
+    struct e2e_answer answer = e2e_request(&service, "GET", target, NULL, NULL, 0);
+    cr_expect_eq(answer.status, 200, "%s tells of %s: %d %.300s", told_by, target, answer.status,
+                 answer.body);
+    e2e_answer_free(&answer);
+}
+
+/* Paths in strings below these members: of answers, and of the catalogue. Returns how many. */
+static size_t try_paths(const char *told_by, const json_t *node, bool below)
+{
+    size_t n = 0, i;
+    const char *key, *text = json_string_value(node);
+    json_t *value;
+    if (below && text && text[0] == '/') {
+        expect_good(told_by, text);
+        n++;
+    }
+    json_array_foreach((json_t *)node, i, value) n += try_paths(told_by, value, below);
+    json_object_foreach((json_t *)node, key, value)
+    {
+        bool leads =
+            strcmp(key, "links") == 0 || strcmp(key, "examples") == 0 || strcmp(key, "get") == 0;
+        n += try_paths(told_by, value, below || leads);
+    }
+    return n;
+}
+
+static size_t try_paths_of(const char *target)
+{
+    struct e2e_answer answer = e2e_request(&service, "GET", target, NULL, NULL, 0);
+    json_t *json = json_loadb(answer.body, answer.body_len, 0, NULL);
+    cr_assert(json, "%s: %.200s", target, answer.body);
+    size_t n = try_paths(target, json, false);
+    json_decref(json);
+    e2e_answer_free(&answer);
+    return n;
+}
+
+Test(examples, links_lead_somewhere)
+{
+    const char *name;
+    json_t *example;
+    json_object_foreach(examples, name,
+                        example) if (json_integer_value(json_object_get(example, "x-status")) ==
+                                     200) try_paths(name, json_object_get(example, "value"), false);
+    cr_expect_geq(try_paths_of("/v1/encodings"), 9);
+    cr_expect_geq(try_paths_of("/v1"), 5);
+    cr_expect_geq(try_paths_of("/v1/fixtures"), 9);
+}
+
+/* Runs "$U/..." of a command, as curl does: up to the blank or quote behind it, and with what -d
+ * '...' brings; other options are left to those who read. */
+static void try_command(const char *page, const char *at)
+{
+    static const char *const form[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
+    char target[300], body[300];
+    size_t len = strcspn(at + 2, "\"' \n");
+    snprintf(target, sizeof target, "%.*s", (int)len, at + 2);
+    if (sscanf(at + 2 + len, "%*[\"] -d '%299[^']'", body) != 1 &&
+        sscanf(at + 2 + len, " -d '%299[^']'", body) != 1) {
+        expect_good(page, target);
+        return;
+    }
+    struct e2e_answer answer = e2e_request(&service, "POST", target, form, body, strlen(body));
+    cr_expect_eq(answer.status, 200, "%s: %s: %d %.300s", page, target, answer.status, answer.body);
+    e2e_answer_free(&answer);
+}
+
+static size_t try_commands(const char *page)
+{
+    struct e2e_answer answer = e2e_request(&service, "GET", page, NULL, NULL, 0);
+    size_t n = 0;
+    for (const char *at = answer.body; (at = strstr(at, "$U/")); at++, n++)
+        try_command(page, at);
+    e2e_answer_free(&answer);
+    return n;
+}
+
+Test(examples, commands_of_the_help_work)
+{
+    cr_expect_geq(try_commands("/help"), 8);
+    cr_expect_geq(try_commands("/"), 3);
+}

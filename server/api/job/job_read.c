@@ -399,7 +399,7 @@ bool job_read(struct job *job)
         read_json_specs(job);
     check_spec_there(job, errors_before);
     /* Without its kind a spec's keys cannot be told from mistakes: only the kind is reported. */
-    if (err->n > errors_before)
+    if (err->n > errors_before && job->specs_n == 0)
         return false;
     read_query_fields(job);
     if (job->has_doc)
