@@ -39,8 +39,12 @@ static const char spelling[] =
     "  0:4;0:4    grid=14x14                                  rows and columns\n"
     "\n"
     "Numbers are the exact value of the formula, rounded once to dtype=f64, f32, f16\n"
-    "or bf16, and printed with the fewest digits that come back. Tensors in JSON are\n"
+    "or bf16, and printed with the fewest digits that come back; numbers=exact gives\n"
+    "all digits of the stored value, hex 0x1.8p+1, bits unsigned integers. NaN and\n"
+    "infinities are NaN, Infinity, -Infinity: strings in JSON, as they are in csv.\n"
+    "Tensors in JSON are\n"
     "  {\"dtype\":\"f32\",\"shape\":[2,2],\"data\":[[1,2],[3,\"NaN\"]]}   or just [[1,2],[3,4]]\n"
+    "  {\"dtype\":\"bf16\",\"shape\":[2,2],\"b64\":\"gD8AQEBAgEA=\"}     bytes, little-endian\n"
     "\n";
 
 static const char stages[] =
@@ -54,7 +58,13 @@ static const char stages[] =
 
 static const char outro[] =
     "\n"
-    "The suffix of the path decides, then format=, then Accept by quality.\n"
+    "The suffix of the path decides, then format=, then Accept by quality. select=\n"
+    "names another tensor than the main one. npy has no bf16, but with numbers=bits\n"
+    "its bits as <u2.\n"
+    "\n"
+    "A body is JSON; or a file of tensors (Content-Type: application/x-safetensors)\n"
+    "with the rest as JSON in __metadata__.request, or in the query; or x alone\n"
+    "(application/x-npy). It is answered in its own format unless another is asked.\n"
     "\n"
     "Errors are application/problem+json (RFC 9457), or text for Accept: text/plain;\n"
     "they name all mistakes at once and what was probably meant.\n"
