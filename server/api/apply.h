@@ -36,6 +36,7 @@ struct target {
     enum pe_dtype dtype; /* of what comes out */
     struct position_lists positions;
     struct norms norms; /* if the format has readouts */
+    size_t parts;       /* of its work in place */
 };
 
 struct apply {
@@ -56,7 +57,8 @@ void norms_tree(struct job *job, const struct norms *norms, const char *name);
 
 /* In prepare: how an output of target i is made: the encoded tensor, or the seeded one. */
 void apply_rows_state(struct output *output, struct apply *own, size_t i, bool seeded);
-/* In compute: the rest, which depends on the plans. */
+/* In compute: the rest, which depends on the plans. Tensors that nobody needs as they were become
+ * their answer where they are. */
 void apply_rows_prepare(struct job *job);
 
 bool apply_scores_prepare(struct job *job, struct apply *own);

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "columns.h"
+
 #define LINE 64 /* alignment of scratch and of what is put there */
 
 /* ---- Norms --------------------------------------------------------------------------------- */
@@ -182,12 +184,103 @@ void apply_rows_state(struct output *output, struct apply *own, size_t i, bool s
         output->row_scratch += job_output_row(output) * pe_dtype_size(target->in.dtype);
 }
 
+/* ---- In place ------------------------------------------------------------------------------ */
+
+#define PART_BYTES ((size_t)1 << 20)
+
+/* Of tokens, or of batches where there are more of these. */
+static size_t extent(const struct pe_view *view)
+{
+    return view->tokens > view->batches ? view->tokens : view->batches;
+}
+
+static void encode_view(const struct job *job, const struct target *target,
+                        const struct pe_view *view, const struct pe_positions *positions,
+                        size_t positions_n, void *work)
+{
+    pe_apply(&(struct pe_apply){.plan = job_plan(job, target->spec),
+                                .positions = positions,
+                                .positions_n = positions_n,
+                                .inverse = job_key(job, "inverse")->number != 0,
+                                .in = view,
+                                .out = view,
+                                .work = work,
+                                .stages = &job->stages});
+}
+
+static void encode_batches(const struct job *job, const struct target *target, size_t first,
+                           size_t n, void *work)
+{
+    const struct position_lists *lists = &target->positions;
+    struct pe_view view = target->view;
+    bool one = lists->lists_n == 1;
+    view.data = (char *)view.data + first * view.batch_stride * pe_dtype_size(view.dtype);
+    view.batches = n;
+    encode_view(job, target, &view, lists->list + (one ? 0 : first), one ? 1 : n, work);
+}
+
+static void encode_tokens(const struct job *job, const struct target *target, size_t first,
+                          size_t n, void *work)
+{
+    const struct position_lists *lists = &target->positions;
+    struct pe_view view = target->view;
+    char *data = (char *)view.data + first * view.token_stride * pe_dtype_size(view.dtype);
+    view.tokens = n;
+    view.batches = lists->lists_n == 1 ? view.batches : 1;
+    for (size_t i = 0; i < lists->lists_n; i++) {
+        struct pe_positions positions = tokens_slab(&lists->list[i], first, n);
+        view.data = data + i * view.batch_stride * pe_dtype_size(view.dtype);
+        encode_view(job, target, &view, &positions, 1, work);
+    }
+}
+
+/* Part i of all targets together. */
+static void encode_part(const struct job *job, size_t i, void *scratch)
+{
+    const struct apply *own = job->own;
+    const struct target *target = own->target;
+    for (; i >= target->parts; target++)
+        i -= target->parts;
+    const struct pe_view *view = &target->view;
+    size_t all = extent(view), first = all * i / target->parts;
+    size_t n = all * (i + 1) / target->parts - first;
+    (view->tokens == all ? encode_tokens : encode_batches)(job, target, first, n, scratch);
+}
+
+/* Whether the tensors that the caller has sent can become the answer: they have its dtypes, and no
+ * readout compares them with it. */
+static bool is_in_place(const struct job *job, const struct apply *own)
+{
+    bool ok = format_is_binary(job->format);
+    for (size_t i = 0; i < own->targets_n; i++) {
+        const struct target *target = &own->target[i];
+        ok = ok && !target->seeded && target->dtype == target->in.dtype;
+    }
+    return ok;
+}
+
+static void place_target(struct job *job, struct output *output, struct target *target)
+{
+    size_t bytes = target->in.count * pe_dtype_size(target->in.dtype);
+    size_t parts = (bytes + PART_BYTES - 1) / PART_BYTES, scratch = output->scratch;
+    target->parts = parts < extent(&target->view) ? parts : extent(&target->view);
+    job->parts_n += target->parts;
+    job->part_scratch = scratch > job->part_scratch ? scratch : job->part_scratch;
+    job_output_place(job, output->name, target->in.data);
+}
+
 void apply_rows_prepare(struct job *job)
 {
     struct apply *own = job->own;
+    bool in_place = is_in_place(job, own);
+    job->part = encode_part;
     for (size_t i = 0; i < job->outputs_n; i++) {
         struct output *output = &job->outputs[i];
-        if (output->fill == fill_encoded)
-            output->scratch = job_apply_scratch(job, own->target[output->what].spec) + LINE;
+        struct target *target = &own->target[output->what];
+        if (output->fill != fill_encoded)
+            continue;
+        output->scratch = job_apply_scratch(job, target->spec) + LINE;
+        if (in_place)
+            place_target(job, output, target);
     }
 }

@@ -98,10 +98,10 @@ bool apply_scores_compute(struct job *job, struct apply *own)
     if (job_dtype(job, in->dtype) != in->dtype)
         return err_add(&job->request->err, ERR_invalid_value, "dtype", NULL,
                        "scores keep their dtype, %s", pe_dtype_name(in->dtype));
-    void *out = job_output_data(job, "scores_out");
-    if (!out || job_expired(job))
+    job_output_place(job, "scores_out", in->data);
+    if (job_expired(job))
         return false;
     pe_add_bias(job_plan(job, 0), &job->stages, own->queries.list, own->keys.list, 0, heads,
-                in->rank == 4 ? in->shape[0] : 1, in->dtype, in->data, out);
+                in->rank == 4 ? in->shape[0] : 1, in->dtype, in->data, in->data);
     return true;
 }

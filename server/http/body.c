@@ -25,6 +25,18 @@ void body_release(struct http_exchange *exchange)
     exchange->body_capacity = 0;
 }
 
+static void body_free(struct request *request)
+{
+    body_release(
+        (struct http_exchange *)((char *)request - offsetof(struct http_exchange, request)));
+}
+
+void body_hand_over(struct http_exchange *exchange)
+{
+    exchange->request.body = exchange->body;
+    exchange->request.body_free = body_free;
+}
+
 /* Moves the body to a buffer of at least `capacity` bytes. */
 static bool body_reserve(struct http_exchange *exchange, size_t capacity)
 {

@@ -25,6 +25,8 @@ bool body_begin(struct http_exchange *exchange);
 bool body_add(struct http_exchange *exchange, const char *data, size_t len);
 /* A complete body in gzip becomes what it holds. Any thread; false with an error in the request. */
 bool body_decode(struct http_exchange *exchange);
+/* To the handler, which may give its memory back before the request ends. */
+void body_hand_over(struct http_exchange *exchange);
 void body_release(struct http_exchange *exchange);
 
 #endif

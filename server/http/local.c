@@ -147,8 +147,11 @@ bool local_drain(struct request *request, bool (*take)(void *context, const char
         return !response->body.failed;
     if (response->stream)
         return make_blocks(request, take, context);
-    return take(context, blob ? blob->data : response->body.data,
-                blob ? blob->len : response->body.len);
+    bool ok = take(context, blob ? blob->data : response->body.data,
+                   blob ? blob->len : response->body.len);
+    for (size_t i = 0; ok && i < response->spans_n; i++)
+        ok = take(context, response->spans[i].data, response->spans[i].len);
+    return ok;
 }
 
 void local_end(struct request *request)

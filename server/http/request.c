@@ -32,7 +32,7 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
     if (response->body.failed)
         return MHD_NO;
     if (request->method != METHOD_HEAD && !response->stream)
-        exchange->answer_bytes = response->blob ? response->blob->len : response->body.len;
+        exchange->answer_bytes = response_len(response);
     exchange->answer_held = response->body.capacity;
     budget_take_anyway(&service->memory, exchange->answer_held);
     exchange->closing |=
@@ -157,7 +157,7 @@ static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
 
     if (exchange->framing.gzip && exchange->body && request->err.n == 0)
         return exchange_submit(exchange, exchange_decode, exchange_decoded);
-    request->body = exchange->body;
+    body_hand_over(exchange);
     exchange->step = request_quick(request);
     if (exchange->step != STEP_WORK)
         return exchange_answer(exchange);

@@ -27,6 +27,7 @@
 #include "err.h"
 
 #define REQUEST_ARGS_MAX    128 /* query parameters */
+#define REQUEST_SPANS_MAX   4   /* pieces of memory behind a body */
 #define REQUEST_HEADERS_MAX 24  /* response fields a handler can add */
 
 enum method { /* bits, for route.methods */
@@ -89,6 +90,12 @@ struct stream {
     bool (*make)(const struct request *request, struct stream_block *block);
 };
 
+/* Memory that lives as long as the request. */
+struct span {
+    const void *data;
+    size_t len;
+};
+
 struct response {
     int status;                  /* 200 unless set; problems set theirs */
     const char *content_type;    /* static or arena */
@@ -96,6 +103,8 @@ struct response {
     struct blob *blob;           /* shared bytes; released with the request */
     const struct stream *stream; /* arena */
     bool complete;               /* the fields, too: nothing is to be added */
+    size_t spans_n;              /* what follows `body`, sent from where it is */
+    struct span spans[REQUEST_SPANS_MAX];
     size_t headers_n;
     struct header headers[REQUEST_HEADERS_MAX];
 };
@@ -111,8 +120,9 @@ struct request {
     const char *query;    /* raw text after '?', or "" */
     struct query_arg *args;
     size_t args_n;
-    const char *body; /* 64-byte aligned; NULL without */
+    const char *body; /* 64-byte aligned, and the handler's to change; NULL without */
     size_t body_len;
+    void (*body_free)(struct request *request); /* private to http/ */
     struct arena arena;
     struct err err;
     struct response response;
@@ -134,10 +144,14 @@ const char *request_header(const struct request *request, const char *name);
 /* Whether the deadline has passed: long loops ask between slabs and then fail with ERR_deadline.
  * While an answer is streamed, each of its blocks has the whole time again. */
 bool request_expired(const struct request *request);
+/* Gives the body's memory back: a handler has read it and needs room for its answer. Any step. */
+void request_drop_body(struct request *request);
 /* Adds a response field; both strings live as long as the request (static or arena). */
 void response_header(struct request *request, const char *name, const char *value);
 /* Value of a response field that has been added, or NULL. */
 const char *response_find(const struct request *request, const char *name);
+/* Bytes of an answer that is no stream. */
+size_t response_len(const struct response *response);
 uint64_t clock_ns(void); /* monotonic */
 
 #endif

@@ -34,11 +34,24 @@ static void free_blob(void *blob)
     blob_unref(blob);
 }
 
+/* The body and what follows it, all of which the request holds. */
+static struct MHD_Response *spans_response(struct response *response)
+{
+    struct MHD_IoVec pieces[1 + REQUEST_SPANS_MAX] = {{response->body.data, response->body.len}};
+    unsigned n = 1 + (unsigned)response->spans_n;
+
+    for (size_t i = 0; i < response->spans_n; i++)
+        pieces[i + 1] = (struct MHD_IoVec){response->spans[i].data, response->spans[i].len};
+    return MHD_create_response_from_iovec(pieces, n, NULL, NULL);
+}
+
 /* The body as a response; the blob's reference goes along. */
 static struct MHD_Response *body_response(struct response *response)
 {
     struct blob *blob = response->blob;
 
+    if (response->spans_n > 0)
+        return spans_response(response);
     if (!blob && response->body.len > 0 && !(blob = blob_from_buf(&response->body)))
         return NULL;
     if (!blob)

@@ -43,6 +43,22 @@ bool request_expired(const struct request *request)
            (request->hurry && atomic_load_explicit(request->hurry, memory_order_relaxed));
 }
 
+void request_drop_body(struct request *request)
+{
+    if (request->body_free)
+        request->body_free(request);
+    request->body = NULL;
+}
+
+size_t response_len(const struct response *response)
+{
+    size_t len = response->blob ? response->blob->len : response->body.len;
+
+    for (size_t i = 0; i < response->spans_n; i++)
+        len += response->spans[i].len;
+    return len;
+}
+
 void response_header(struct request *request, const char *name, const char *value)
 {
     struct response *response = &request->response;
@@ -262,6 +278,7 @@ void request_conclude(struct request *request, const struct http_hooks *hooks, e
         blob_unref(response->blob);
         response->blob = NULL;
         response->stream = NULL;
+        response->spans_n = 0;
     } else if (response->status == 0) {
         response->status = 200;
     }

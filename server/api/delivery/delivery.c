@@ -75,6 +75,7 @@ static enum step not_modified(struct request *request)
     buf_release(&response->body);
     blob_unref(response->blob);
     response->blob = NULL;
+    response->spans_n = 0;
     response->content_type = NULL;
     response->status = 304;
     metric_add(METRIC_not_modified, 1);
@@ -109,14 +110,26 @@ enum step delivery_find(struct request *request, struct delivery *delivery,
 
 /* ---- The bytes ----------------------------------------------------------------------------- */
 
+static void take_digest(struct delivery *delivery, const struct response *response)
+{
+    struct sha256 sha;
+
+    sha256_init(&sha);
+    sha256_update(&sha, response->body.data, response->body.len);
+    for (size_t i = 0; i < response->spans_n; i++)
+        sha256_update(&sha, response->spans[i].data, response->spans[i].len);
+    sha256_final(&sha, delivery->digest);
+}
+
 bool delivery_encode(struct request *request, struct delivery *delivery)
 {
     struct buf *body = &request->response.body;
+    size_t len = response_len(&request->response);
 
-    delivery->digested = body->len <= DIGEST_BYTES_MAX;
+    delivery->digested = len <= DIGEST_BYTES_MAX;
     if (delivery->digested)
-        sha256_digest(body->data, body->len, delivery->digest);
-    if (!delivery_pin_fits(request, delivery, body->len) || !pin_agrees(request, delivery))
+        take_digest(delivery, &request->response);
+    if (!delivery_pin_fits(request, delivery, len) || !pin_agrees(request, delivery))
         return false;
     if (request->method == METHOD_POST) {
         delivery_name_by_digest(delivery);

@@ -153,10 +153,36 @@ static bool is_too_long(const struct job *job, size_t bytes)
     return bytes > DIGEST_BYTES_MAX && !delivery->pin && delivery->coding == CODING_IDENTITY;
 }
 
+/* Tensors that a client has sent, as they are now, are sent from where they are. */
+static bool blocks_span(struct job *job)
+{
+    struct response *response = &job->request->response;
+    const struct pieces *pieces = &job->blocks->pieces;
+    bool ok = job->request->method == METHOD_POST && format_is_binary(job->format) &&
+              job->delivery.coding == CODING_IDENTITY;
+    size_t n = 0;
+    for (size_t i = 0; ok && i < pieces->n; i++) {
+        const struct piece *piece = &pieces->piece[i];
+        if (!piece->output)
+            continue;
+        const void *data = piece->output->node->as.tensor.data;
+        ok = data && n < REQUEST_SPANS_MAX;
+        if (ok)
+            response->spans[n++] = (struct span){data, piece->rows * piece->row_bytes};
+    }
+    if (ok) {
+        buf_append(&response->body, pieces->text.data, pieces->text.len);
+        response->spans_n = n;
+    }
+    return ok && !response->body.failed;
+}
+
 enum step blocks_write(struct job *job, bool may_wait)
 {
     struct request *request = job->request;
     if (blocks_cut(job)) {
+        if (blocks_span(job))
+            return STEP_DONE;
         size_t bytes = job->blocks->pieces.bytes;
         if (format_is_binary(job->format) && !delivery_pin_fits(request, &job->delivery, bytes))
             return STEP_FAILED; /* how long a text is shows when it is made */
@@ -171,6 +197,35 @@ enum step blocks_write(struct job *job, bool may_wait)
     if (request->err.n == 0)
         err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
     return STEP_FAILED;
+}
+
+/* ---- Work in parts ------------------------------------------------------------------------- */
+
+static bool part_make(const struct request *request, struct stream_block *block)
+{
+    const struct job *job = request->state;
+    job->part(job, block->index, block->scratch);
+    return true;
+}
+
+enum step parts_run(struct job *job, bool may_wait)
+{
+    if (job->parts_done || job->parts_n == 0)
+        return STEP_DONE;
+    job->parts_done = true;
+    if (may_wait && job->parts_n > 1 && job->app->options.workers > 1) {
+        job->parts = (struct stream){
+            .blocks_n = job->parts_n, .scratch_bytes = job->part_scratch, .make = part_make};
+        job->request->response.stream = &job->parts;
+        return STEP_SPREAD;
+    }
+    char *scratch = job_scratch(job, job->part_scratch);
+    for (size_t i = 0; scratch && i < job->parts_n; i++) {
+        if (job_expired(job))
+            return STEP_FAILED;
+        job->part(job, i, scratch);
+    }
+    return scratch ? STEP_DONE : STEP_FAILED;
 }
 
 void blocks_release(struct blocks *blocks)

@@ -12,10 +12,13 @@
 struct job;
 struct blocks;
 
-/* The answer in its format, into the response: STEP_DONE with the bytes in response.body, or in
- * response.stream when it is too long; STEP_SPREAD, only where the request `may_wait` for other
- * workers: the bytes will be in response.body. */
+/* The answer in its format, into the response: STEP_DONE with the bytes in response.body and
+ * response.spans, or in response.stream when it is too long; STEP_SPREAD, only where the request
+ * `may_wait` for other workers: the bytes will be in response.body. */
 enum step blocks_write(struct job *job, bool may_wait);
+/* The parts of the work that comes before, if there are any, in the same way: STEP_DONE when they
+ * are done, STEP_SPREAD when all workers shall do them. */
+enum step parts_run(struct job *job, bool may_wait);
 /* What is left of it; NULL is allowed. */
 void blocks_release(struct blocks *blocks);
 /* Time that was spent in making tensors, not texts. */

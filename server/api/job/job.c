@@ -57,6 +57,8 @@ static bool job_prepare(struct job *job)
               job_outputs_finish(job) && job_delivery_prepare(job);
     request->parse_ns = clock_ns() - start;
     job->prepared = ok;
+    if (ok && job->body == FORMAT_JSON) /* every number of it has been read */
+        request_drop_body(request);
     return ok;
 }
 
@@ -105,6 +107,18 @@ static enum step job_deliver(struct job *job)
     return delivered ? STEP_DONE : STEP_FAILED;
 }
 
+/* After computing; STEP_SPREAD, and then once more, while all workers take part. */
+static enum step job_write(struct job *job, bool may_wait)
+{
+    enum step step = parts_run(job, may_wait);
+    if (step != STEP_DONE)
+        return step;
+    if (job->format == FORMAT_TXT)
+        return job_write_txt(job) ? job_deliver(job) : STEP_FAILED;
+    step = blocks_write(job, may_wait);
+    return step == STEP_DONE ? job_deliver(job) : step;
+}
+
 static enum step job_finish(struct job *job, bool may_wait)
 {
     struct request *request = job->request;
@@ -122,10 +136,7 @@ static enum step job_finish(struct job *job, bool may_wait)
     metric_add(METRIC_computations, 1);
     metric_add(METRIC_elements, (int64_t)job->elements);
     buf_init(&request->response.body, ANSWER_BYTES_MAX);
-    if (job->format == FORMAT_TXT)
-        return job_write_txt(job) ? job_deliver(job) : STEP_FAILED;
-    enum step step = blocks_write(job, may_wait);
-    return step == STEP_DONE ? job_deliver(job) : step;
+    return job_write(job, may_wait);
 }
 
 /* Whether a GET can be answered without computing. */
@@ -163,6 +174,8 @@ enum step computed_work(struct request *request)
     struct job *job = request->state;
     if (job->blocks) /* and all workers have made them */
         return job_deliver(job);
+    if (job->parts_done)
+        return job_write(job, true);
     if (!job->prepared && !job_prepare(job))
         return STEP_FAILED;
     return job_finish(job, true);

@@ -92,6 +92,11 @@ struct job {
     bool outputs_hidden;                    /* JSON has them in another form */
     size_t elements;                        /* of all outputs */
     size_t work; /* what computing them costs besides, in elements; set by prepare */
+    /* Work on tensors where they are, set by compute: part i of parts_n, any thread. */
+    void (*part)(const struct job *job, size_t i, void *scratch);
+    size_t parts_n, part_scratch;
+    struct stream parts;
+    bool parts_done;
     struct answer answer;
     const char *canonical; /* of a GET: job_canonical() */
     struct blocks *blocks; /* the answer in its format, once it is computed; NULL before */
@@ -180,6 +185,8 @@ size_t job_output_row(const struct output *output);
 bool job_outputs_fill(struct job *job);
 /* In compute: memory for an output. NULL as job_alloc. */
 void *job_output_data(struct job *job, const char *name);
+/* In compute: an output that is where `data` is, or will be. */
+void job_output_place(struct job *job, const char *name, void *data);
 /* The plan of spec i. */
 const struct pe_plan *job_plan(const struct job *job, size_t i);
 

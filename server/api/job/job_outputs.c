@@ -135,6 +135,15 @@ const char *job_tensor_field(const struct job *job)
                  : NULL;
 }
 
+void job_output_place(struct job *job, const char *name, void *data)
+{
+    struct output *output = output_named(job, name);
+    assert(output);
+    output->fill = NULL;
+    if (output->node)
+        output->node->as.tensor.data = data;
+}
+
 void *job_output_data(struct job *job, const char *name)
 {
     const struct output *output = output_named(job, name);
