@@ -120,7 +120,8 @@ Test(archive, has_the_same_bytes_and_tag_every_time)
     struct request first, second;
 
     call(&first, "GET", TAR, NULL);
-    call_app = NULL; /* another application, as after a restart; the first ends with the test */
+    struct app *app = call_app;
+    call_app = NULL; /* another application, as after a restart */
     call(&second, "GET", TAR, NULL);
     cr_expect_gt(bytes_of(&first).len, 0);
     cr_expect(same(bytes_of(&first), bytes_of(&second)));
@@ -128,6 +129,7 @@ Test(archive, has_the_same_bytes_and_tag_every_time)
     cr_expect_str_eq(call_field(&first, "Repr-Digest"), call_field(&second, "Repr-Digest"));
     call_end(&first);
     call_end(&second);
+    app_free(app);
 }
 
 /* Preconditions and HEAD are answered by the published digests, without an archive. */

@@ -72,6 +72,7 @@ static void add_links(struct tree *parent)
     tree_string(links, "limits", "/v1/limits");
     tree_string(links, "fixtures", "/v1/fixtures");
     tree_string(links, "changes", "/v1/changes");
+    tree_string(links, "problems", "/problems");
     tree_string(links, "version", "/v1/version");
 }
 
