@@ -72,10 +72,32 @@ static struct pe__ball score_ball(struct work *work)
 
 /* ---- Outputs ------------------------------------------------------------------------------ */
 
+/* Whether an output is NaN because a cosine in it is: an angle is beyond the range of its stage. */
+static bool has_no_number(const struct pe__parts *parts, enum pe__output output)
+{
+    switch ((unsigned)output) {
+    case PE__CROSS_Q:
+        return isnan(pe__key_code(parts)->size);
+    case PE__CROSS_K:
+        return isnan(pe__query_code(parts)->size);
+    case PE__LENGTH_Q_AFTER:
+        return isnan(parts->anchor_code.size);
+    case PE__LENGTH_K_AFTER:
+        return isnan(parts->place_code.size);
+    case PE__SCORE:
+    case PE__POSITION:
+        return isnan(parts->anchor_code.size) || isnan(parts->place_code.size);
+    default:
+        return false;
+    }
+}
+
 /* Rounds one output of the current cell. */
 static void store(struct work *work, enum pe__output output, struct pe__ball value, double *out)
 {
-    if (!pe__ball_round(value, PE_F64, out, 0))
+    if (has_no_number(&work->parts, output))
+        *out = __builtin_nan("");
+    else if (!pe__ball_round(value, PE_F64, out, 0))
         pe__round_exact(PE_F64, pe__cell_exact, &work->parts.cell, output, out, 0);
 }
 

@@ -31,6 +31,8 @@ enum pe__output {
     PE__REST,           /* (score - rounded) / 2^ilogb(rounded) */
 };
 
+struct pe__row;
+
 struct pe__cell {
     const struct pe_scores *job;
     unsigned parts;        /* bit p: part p is in the score */
@@ -39,10 +41,11 @@ struct pe__cell {
     const size_t *term_of; /* the other way round */
     size_t terms_n;
     struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
-    double distance;              /* query position - key position */
-    size_t first, n;              /* vectors that sums run over */
-    double rounded;               /* the score, for PE__REST */
-    bool *divides_by_zero;        /* set by pe__cell_exact */
+    const struct pe__row *anchor_code, *place_code; /* staged: the encoding's values there */
+    double distance;                                /* query position - key position */
+    size_t first, n;                                /* vectors that sums run over */
+    double rounded;                                 /* the score, for PE__REST */
+    bool *divides_by_zero;                          /* set by pe__cell_exact */
 };
 
 static inline struct pe__pos pe__query_place(const struct pe__cell *cell)
@@ -53,6 +56,16 @@ static inline struct pe__pos pe__query_place(const struct pe__cell *cell)
 static inline struct pe__pos pe__key_place(const struct pe__cell *cell)
 {
     return cell->job->anchor_is_key ? cell->anchor : cell->place;
+}
+
+static inline const struct pe__row *pe__query_row(const struct pe__cell *cell)
+{
+    return cell->job->anchor_is_key ? cell->place_code : cell->anchor_code;
+}
+
+static inline const struct pe__row *pe__key_row(const struct pe__cell *cell)
+{
+    return cell->job->anchor_is_key ? cell->anchor_code : cell->place_code;
 }
 
 /* Element of a vector that belongs to a term; 0 where the term has no channel. */

@@ -142,6 +142,7 @@ struct lengths {
     const struct pe__cell *cell;
     const double *vectors;
     const struct pe__pos *at; /* NULL: as given */
+    const struct pe__row *code;
     size_t v;
 };
 
@@ -175,8 +176,8 @@ static void length_exactly(const void *context, size_t i, mpfr_t y)
     mpfr_t square;
     mpfr_init2(square, mpfr_get_prec(y) + OPERAND_BITS);
     if (one.cell->staged && one.at)
-        pe__staged_square_exact(&(struct pe__encoded){one.cell, one.vectors, one.v, *one.at, NULL},
-                                square);
+        pe__staged_square_exact(
+            &(struct pe__encoded){one.cell, one.vectors, one.v, *one.at, one.code}, square);
     else
         pe__exact_sum(square_term, &one, 3 * one.cell->terms_n, square);
     mpfr_sqrt(y, square, MPFR_RNDN);
@@ -184,9 +185,9 @@ static void length_exactly(const void *context, size_t i, mpfr_t y)
 }
 
 static void mean_length_exactly(const struct pe__cell *cell, const double *vectors,
-                                const struct pe__pos *at, mpfr_t y)
+                                const struct pe__pos *at, const struct pe__row *code, mpfr_t y)
 {
-    struct lengths lengths = {cell, vectors, at, 0};
+    struct lengths lengths = {cell, vectors, at, code, 0};
     mpfr_t sum;
     mpfr_init2(sum, mpfr_get_prec(y) + OPERAND_BITS);
     pe__exact_sum(length_exactly, &lengths, cell->n, sum);
@@ -215,8 +216,10 @@ static void cosine_exactly(const void *context, size_t i, mpfr_t y)
     struct pe__pos query = pe__query_place(&cell);
     struct pe__pos key = pe__key_place(&cell);
     bool places_count = pe__places_count(&cell);
-    struct lengths lengths_q = {&cell, cell.job->q, places_count ? &query : NULL, 0};
-    struct lengths lengths_k = {&cell, cell.job->k, places_count ? &key : NULL, 0};
+    struct lengths lengths_q = {&cell, cell.job->q, places_count ? &query : NULL,
+                                pe__query_row(&cell), 0};
+    struct lengths lengths_k = {&cell, cell.job->k, places_count ? &key : NULL, pe__key_row(&cell),
+                                0};
     mpfr_t score;
     mpfr_t length;
     mpfr_inits2(mpfr_get_prec(y) + OPERAND_BITS, score, length, (mpfr_ptr)NULL);
@@ -234,6 +237,7 @@ static void ratio_exactly(const struct pe__cell *cell, mpfr_t y)
 {
     struct pe__cell start = *cell;
     start.place = start.anchor;
+    start.place_code = start.anchor_code;
     start.distance = 0;
     mpfr_t first;
     mpfr_init2(first, mpfr_get_prec(y));
@@ -303,16 +307,16 @@ void pe__cell_exact(const void *context, size_t i, mpfr_t y)
         score_exactly(cell, result);
         break;
     case PE__LENGTH_Q:
-        mean_length_exactly(cell, job->q, NULL, result);
+        mean_length_exactly(cell, job->q, NULL, NULL, result);
         break;
     case PE__LENGTH_K:
-        mean_length_exactly(cell, job->k, NULL, result);
+        mean_length_exactly(cell, job->k, NULL, NULL, result);
         break;
     case PE__LENGTH_Q_AFTER:
-        mean_length_exactly(cell, job->q, &cell->anchor, result);
+        mean_length_exactly(cell, job->q, &cell->anchor, cell->anchor_code, result);
         break;
     case PE__LENGTH_K_AFTER:
-        mean_length_exactly(cell, job->k, &cell->place, result);
+        mean_length_exactly(cell, job->k, &cell->place, cell->place_code, result);
         break;
     case PE__REST:
         rest_exactly(cell, result);

@@ -283,7 +283,7 @@ struct pe__ball pe__parts_sum(const struct pe__parts *parts)
     chosen.first = parts->first;
     chosen.n = parts->n;
     if (chosen.staged)
-        return pe__staged_sum(&chosen, &parts->anchor_code, &parts->place_code);
+        return pe__staged_sum(&chosen);
     for (unsigned part = 0; part < PE__PARTS_N; part++)
         if (pe__has_part(parts, part))
             sum = pe__ball_add(sum, pe__part_ball(parts, part));
@@ -346,6 +346,8 @@ bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job)
             .staged = staged,
             .order = parts->order,
             .term_of = parts->order + terms_max,
+            .anchor_code = &parts->anchor_code,
+            .place_code = &parts->place_code,
             .terms_n = order_terms(plan, job->dim, taken, parts->order),
             .n = job->vectors_n,
             .divides_by_zero = &parts->divides_by_zero,

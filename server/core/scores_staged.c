@@ -7,8 +7,6 @@
  */
 #include "scores_staged.h"
 
-#include <math.h>
-
 #include "exact.h"
 #include "operation.h"
 
@@ -37,14 +35,11 @@ static void code_exact(const void *context, size_t t, mpfr_t y)
     pe__code_exact(encoded->cell, encoded->at, t, y);
 }
 
-/* The encoding's value in term t; without a row of them nothing is known but how to compute it. */
+/* The encoding's value in term t. */
 static struct pe__operand code_of(const struct pe__encoded *encoded, size_t t)
 {
     const struct pe__row *code = encoded->code;
-    struct pe__ball ball = {0, 0, INFINITY};
-    if (code)
-        ball = (struct pe__ball){code->hi[t], code->lo[t], code->eps};
-    return (struct pe__operand){ball, code_exact, encoded, t};
+    return (struct pe__operand){{code->hi[t], code->lo[t], code->eps}, code_exact, encoded, t};
 }
 
 static struct pe__operand element_of_term(const struct pe__encoded *encoded, size_t t)
@@ -139,13 +134,11 @@ struct meeting {
     struct pe__encoded query, key;
 };
 
-static struct meeting meeting_of(const struct pe__cell *cell, size_t v,
-                                 const struct pe__row *anchor, const struct pe__row *place)
+static struct meeting meeting_of(const struct pe__cell *cell, size_t v)
 {
     const struct pe_scores *job = cell->job;
-    bool swapped = job->anchor_is_key;
-    return (struct meeting){{cell, job->q, v, pe__query_place(cell), swapped ? place : anchor},
-                            {cell, job->k, v, pe__key_place(cell), swapped ? anchor : place}};
+    return (struct meeting){{cell, job->q, v, pe__query_place(cell), pe__query_row(cell)},
+                            {cell, job->k, v, pe__key_place(cell), pe__key_row(cell)}};
 }
 
 static void element_product_exact(const void *context, size_t channel, mpfr_t y)
@@ -223,12 +216,11 @@ static void bias_exact(const void *context, size_t head, mpfr_t y)
 
 /* What is added up to the score of one vector: q.k and, for biases, the bias; or their sum, rounded
  * by the apply stage. Returns how many there are. */
-static size_t summands_of(const struct meeting *meeting, struct pe__ball dot,
-                          struct pe__operand summand[2])
+static size_t summands_of(const struct meeting *meeting, struct pe__operand summand[2])
 {
     const struct pe__cell *cell = meeting->query.cell;
     const struct pe_scores *job = cell->job;
-    summand[0] = (struct pe__operand){dot, dot_exact, meeting, 0};
+    summand[0] = (struct pe__operand){dot_ball(meeting), dot_exact, meeting, 0};
     if (job->plan->spec.kind->acts != PE_BIASES)
         return 1;
     summand[1] = (struct pe__operand){bias_ball(cell), bias_exact, cell, job->head};
@@ -239,16 +231,22 @@ static size_t summands_of(const struct meeting *meeting, struct pe__ball dot,
     return 1;
 }
 
-struct pe__ball pe__staged_sum(const struct pe__cell *cell, const struct pe__row *anchor,
-                               const struct pe__row *place)
+/* A single number stays what it is: a double has no bound. */
+static struct pe__ball add(size_t count, struct pe__ball sum, struct pe__ball next)
+{
+    return count == 0 ? next : pe__ball_add(sum, next);
+}
+
+struct pe__ball pe__staged_sum(const struct pe__cell *cell)
 {
     struct pe__ball sum = {0, 0, 0};
+    size_t count = 0;
     for (size_t v = cell->first; v < cell->first + cell->n; v++) {
-        struct meeting meeting = meeting_of(cell, v, anchor, place);
+        struct meeting meeting = meeting_of(cell, v);
         struct pe__operand summand[2];
-        size_t n = summands_of(&meeting, dot_ball(&meeting), summand);
+        size_t n = summands_of(&meeting, summand);
         for (size_t i = 0; i < n; i++)
-            sum = pe__ball_add(sum, summand[i].ball);
+            sum = add(count++, sum, summand[i].ball);
     }
     return sum;
 }
@@ -257,10 +255,9 @@ struct pe__ball pe__staged_sum(const struct pe__cell *cell, const struct pe__row
 static void score_summand(const void *context, size_t i, mpfr_t y)
 {
     const struct pe__cell *cell = context;
-    const struct pe__ball unknown = {1, 0, INFINITY};
-    struct meeting meeting = meeting_of(cell, cell->first + i / 2, NULL, NULL);
+    struct meeting meeting = meeting_of(cell, cell->first + i / 2);
     struct pe__operand summand[2];
-    if (i % 2 < summands_of(&meeting, unknown, summand))
+    if (i % 2 < summands_of(&meeting, summand))
         pe__operand_exact(&summand[i % 2], y);
     else
         mpfr_set_zero(y, 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * scores_staged.h: scores whose elements are encoded one by one, because stages round on the way.
- * Sums over the cell's vectors and lengths, as balls from rows of the encoding's values, and by
- * MPFR.
+ * Sums over the cell's vectors and lengths, as balls and by MPFR.
  */
 #ifndef PE_CORE_SCORES_STAGED_H
 #define PE_CORE_SCORES_STAGED_H
@@ -15,15 +14,14 @@ struct pe__encoded {
     const double *vectors;
     size_t v;
     struct pe__pos at;
-    const struct pe__row *code; /* the encoding's values there; NULL: unknown, for MPFR */
+    const struct pe__row *code; /* the encoding's values there */
 };
 
 /* Whether any stage rounds what scores from distances alone would not show. */
 bool pe__scores_are_staged(const struct pe_scores *job);
 
 /* The score summed over the cell's vectors, without scale and normalization. */
-struct pe__ball pe__staged_sum(const struct pe__cell *cell, const struct pe__row *anchor,
-                               const struct pe__row *place);
+struct pe__ball pe__staged_sum(const struct pe__cell *cell);
 void pe__staged_sum_exact(const struct pe__cell *cell, mpfr_t y);
 /* Length and its square. */
 struct pe__ball pe__staged_length(const struct pe__encoded *encoded);
