@@ -110,9 +110,8 @@ double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k)
 
 /* ---- Cos and sin of an angle -------------------------------------------------------------- */
 
-#define SMALL_MAX                                                                                  \
-    0x1p-13 /* a double from here on is a multiple of 2^-66, the tables' last digit                \
-             */
+/* A double from here on is a multiple of 2^-66, the tables' last digit. */
+#define SMALL_MAX 0x1p-13
 #define SMALL_EPS 0x1p-102
 
 /* cos a = 1 - z/2 + z^2/24 - z^3/720 + .., z = a^2 < 2^-26. The next term is below 2^-119, those in

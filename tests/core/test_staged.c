@@ -9,6 +9,7 @@
 
 #include "core/plan_from.h"
 #include "ref/ref_stages.h"
+#include "staged.h"
 
 #define DIM   16
 #define PAIRS (DIM / 2)
@@ -124,6 +125,37 @@ Test(staged, has_no_gap_between_small_and_large_angles)
     for (int e = -1; e >= -60; e--)
         for (int i = 0; i < 3; i++)
             expect_plan(&example, &stages, ldexp(1 + (i - 1) * 0x1p-51, e), PE_F64);
+}
+
+static void expect_within(double angle, double hi, double lo, double eps, mpfr_srcptr exact)
+{
+    MPFR_DECL_INIT(error, 300);
+    mpfr_sub_d(error, exact, hi, MPFR_RNDN);
+    mpfr_sub_d(error, error, lo, MPFR_RNDN);
+    cr_expect_leq(fabs(mpfr_get_d(error, MPFR_RNDN)), eps, "angle %a is off by %g, not %g", angle,
+                  mpfr_get_d(error, MPFR_RNDN), eps);
+}
+
+/* The bound that rounding relies on holds, of series and tables; the first frequency is 1. */
+Test(staged, knows_how_far_off_it_may_be)
+{
+    MPFR_DECL_INIT(c, 300);
+    MPFR_DECL_INIT(s, 300);
+    const double at = 1;
+    struct pe_positions one = positions_of(&at, 1);
+    struct pe_stages stages = stages_from("angle:f64");
+    struct pe_plan *plan = staged_plan("rope:dim=2", &stages, &one);
+    for (size_t i = 0; i < 3000; i++) {
+        double p = ldexp(1 + (double)(pe_draw(2, "angles", i) >> 11) * 0x1p-53, (int)(i % 75) - 45);
+        struct pe__planes planes;
+        double eps = pe__staged_cis_row(plan, (struct pe__pos){p, 0}, 0, 1, &planes);
+        cr_expect(eps > 0 && eps < 0x1p-94);
+        mpfr_set_d(c, p, MPFR_RNDN);
+        mpfr_sin_cos(s, c, c, MPFR_RNDN);
+        expect_within(p, planes.cos_hi[0], planes.cos_lo[0], eps, c);
+        expect_within(p, planes.sin_hi[0], planes.sin_lo[0], eps, s);
+    }
+    pe_plan_free(plan);
 }
 
 /* ---- Plain arithmetic --------------------------------------------------------------------- */
