@@ -159,43 +159,50 @@ static bool is_cause(enum err_code code, unsigned traits)
     return false;
 }
 
-/* The problems of one status that operations of these traits have, with their titles. */
-static void add_types(struct tree *answer, const struct operation *operation, int status)
+/* The titles of the problems of one status, in one text. */
+static const char *problem_titles(struct arena *arena, int status, unsigned traits)
 {
-    const char *description = "";
-    unsigned traits = traits_of(operation);
-    struct tree *content = tree_object(answer, "content");
-    struct tree *media = tree_object(content, PROBLEM_JSON);
+    const char *text = "";
+
+    for (enum err_code code = 0; text && code < ERR_CODES_N; code++)
+        if (err_status(code) == status && is_cause(code, traits))
+            text = arena_printf(arena, "%s%s%s (%s)", text, *text ? "; " : "", err_title(code),
+                                err_slug(code));
+    return text;
+}
+
+/* The problem document, of one of these types. */
+static void add_problem_schema(struct tree *media, int status, unsigned traits)
+{
     struct tree *all = tree_array(tree_object(media, "schema"), "allOf");
 
     add_ref(all, NULL, "schemas", "Problem");
     struct tree *narrowed = tree_object(tree_object(all, NULL), "properties");
     struct tree *types = tree_array(tree_object(narrowed, "type"), "enum");
-    for (enum err_code code = 0; description && types && code < ERR_CODES_N; code++) {
-        if (err_status(code) != status || !is_cause(code, traits))
-            continue;
-        tree_string(types, NULL, arena_printf(types->arena, "/problems/%s", err_slug(code)));
-        description = arena_printf(types->arena, "%s%s%s (%s)", description,
-                                   *description ? "; " : "", err_title(code), err_slug(code));
-    }
+    for (enum err_code code = 0; types && code < ERR_CODES_N; code++)
+        if (err_status(code) == status && is_cause(code, traits))
+            tree_string(types, NULL, arena_printf(types->arena, "/problems/%s", err_slug(code)));
     tree_integer(tree_object(narrowed, "status"), "const", status);
-    tree_string(answer, "description", description);
-    openapi_examples(media, operation, status, PROBLEM_JSON);
-    tree_string(tree_object(tree_object(content, "text/plain"), "schema"), "type", "string");
 }
 
 static void add_problem(struct tree *answers, const struct operation *operation, int status)
 {
+    unsigned traits = traits_of(operation);
     const char *key = answers ? arena_printf(answers->arena, "%d", status) : NULL;
     if (!key) {
         tree_string(answers, "", NULL); /* no memory */
         return;
     }
     struct tree *answer = tree_object(answers, key);
+    tree_string(answer, "description", problem_titles(answers->arena, status, traits));
     struct tree *heads = tree_object(answer, "headers");
     add_ref(heads, "Cache-Control", "headers", "Cache-Control");
     add_ref(heads, "Request-Id", "headers", "Request-Id");
-    add_types(answer, operation, status);
+    struct tree *content = tree_object(answer, "content");
+    struct tree *media = tree_object(content, PROBLEM_JSON);
+    add_problem_schema(media, status, traits);
+    openapi_examples(media, operation, status, PROBLEM_JSON);
+    tree_string(tree_object(tree_object(content, "text/plain"), "schema"), "type", "string");
 }
 
 /* Problem types are listed by status, so that those of one status follow each other. */
