@@ -157,6 +157,19 @@ static const struct {
 /* ---- All of them -------------------------------------------------------------------------------
  */
 
+/* An answer with this tensor alone: a text, or a head and the elements behind it. */
+static void print(struct buf *out, const struct answer *answer, enum format format)
+{
+    const struct tree_tensor *tensor = &answer->main->as.tensor;
+    if (format == FORMAT_JSON || format == FORMAT_CSV) {
+        answer_write(out, answer, format);
+    } else {
+        answer_write_head(out, answer, format);
+        buf_append(out, tensor->data, tree_tensor_count(tensor) * pe_dtype_size(tensor->dtype));
+    }
+    cr_assert_not(out->failed);
+}
+
 static void expect_same_bits(enum pe_dtype dtype, const struct shape *shape, size_t row)
 {
     struct answer_bench bench;
@@ -171,7 +184,7 @@ static void expect_same_bits(enum pe_dtype dtype, const struct shape *shape, siz
         bench.answer.axes[i].name = "axis";
     bench_tensor(&bench, "x", dtype, shape->rank, shape->shape, data);
     buf_init(&out, (size_t)1 << 20);
-    cr_assert(answer_write(&out, &bench.answer, formats[row].format));
+    print(&out, &bench.answer, formats[row].format);
     size_t len = out.len;
     buf_putc(&out, '\0');
     struct trial trial = {.dtype = dtype, .shape = shape, .text = out.data, .len = len};
