@@ -121,17 +121,23 @@ static inline const char *call_field(const struct request *request, const char *
 
 static inline size_t call_body_len(const struct request *request)
 {
-    const struct response *response = &request->response;
-    return response->blob ? response->blob->len : response->body.len;
+    return response_len(&request->response);
 }
 
 /* The answer's bytes, NUL-terminated, until call_end. */
 static inline const char *call_body(struct request *request)
 {
     const struct response *response = &request->response;
-    const char *data = response->blob ? response->blob->data : response->body.data;
-    const char *copy = arena_strndup(&request->arena, data ? data : "", call_body_len(request));
+    size_t len = response->blob ? response->blob->len : response->body.len;
+    char *copy = arena_alloc(&request->arena, call_body_len(request) + 1), *at = copy;
     assert(copy);
+    if (len > 0)
+        at = (char *)memcpy(at, response->blob ? response->blob->data : response->body.data, len) +
+             len;
+    for (size_t i = 0; i < response->spans_n; i++)
+        at = (char *)memcpy(at, response->spans[i].data, response->spans[i].len) +
+             response->spans[i].len;
+    *at = '\0';
     return copy;
 }
 
