@@ -104,10 +104,14 @@ Test(common, what_is_asked_is_echoed_when_it_is_not_the_default)
     cr_expect_null(json_object_get(json_object_get(json, "params"), "numbers"));
     cr_expect_str_eq(text_at(json, "links", "self"), "/v1/table?kind=none&dim=2&positions=0");
     json_decref(json);
-    json = answer(TABLE "&select=table&numbers=exact", NULL, 200);
+    json = answer("/v1/rotation?kind=rope&dim=4&positions=0&select=sin&numbers=exact", NULL, 200);
     cr_expect_str_eq(text_at(json, "params", "numbers"), "exact");
-    cr_expect_str_eq(text_at(json, "params", "select"), "table");
+    cr_expect_str_eq(text_at(json, "params", "select"), "sin");
     cr_expect_str_eq(text_at(json, "links", "self"),
-                     "/v1/table?kind=none&dim=2&positions=0&numbers=exact&select=table");
+                     "/v1/rotation?kind=rope&dim=4&positions=0&numbers=exact&select=sin");
+    json_decref(json);
+    json = answer(TABLE "&select=table", NULL, 200); /* the main one anyway */
+    cr_expect_null(json_object_get(json_object_get(json, "params"), "select"));
+    cr_expect_str_eq(text_at(json, "links", "self"), "/v1/table?kind=none&dim=2&positions=0");
     json_decref(json);
 }

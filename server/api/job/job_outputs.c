@@ -33,12 +33,14 @@ static struct output *output_named(struct job *job, const char *name)
 /* select= in place of the endpoint's own choice of a main tensor. */
 static bool read_select(struct job *job)
 {
-    const struct pe_value *select = &job->common.value[COMMON_SELECT];
+    struct pe_value *select = &job->common.value[COMMON_SELECT];
     if (!select->set || job->outputs_n == 0)
         return true;
     struct output *chosen = output_named(job, select->text);
     if (chosen) {
-        job->main = (size_t)(chosen - job->outputs);
+        size_t main = (size_t)(chosen - job->outputs);
+        select->set = main != job->main; /* spelt out, the default is no other request */
+        job->main = main;
         return true;
     }
     const char *names[JOB_OUTPUTS_MAX], *allowed = "";
