@@ -26,6 +26,8 @@ pc libcurl libcurl4-openssl-dev
 cmd curl curl
 cmd nm binutils
 py jsonschema python3-jsonschema
+py pytest python3-pytest
+cmd node nodejs
 py numpy python3-numpy
 '
 clang_needs='

@@ -35,6 +35,7 @@ e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the
 	    tests/run.sh $(call programs,$(E2ES))
 	@/usr/bin/python3 tests/e2e/contract.py $(BUILD)/answers.jsonl $(if $(T),--some)
 	@$(if $(T),,/usr/bin/python3 tests/e2e/formats.py $(abspath $(POSENCD)))
+	@$(if $(T),,POSENCD=$(abspath $(POSENCD)) tests/clients/run.sh)
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
 	@tests/checks/layers.sh
 	@tests/checks/style.sh

@@ -101,8 +101,8 @@ function flatten(value) {
 }
 
 /**
- * A tensor of what a caller may have. Lists are f64 unless a dtype says otherwise, typed arrays what
- * they are. Numbers are rounded once; a Uint16Array has f16 and bf16 as they are stored.
+ * A tensor of what a caller may have. Lists are f64 unless a dtype says otherwise; typed arrays are
+ * what they are. Numbers are rounded once; a Uint16Array has f16 and bf16 as they are stored.
  * @param {TensorLike} value
  * @param {Dtype} [dtype]
  * @returns {Tensor} TypeError: not a tensor, or of another shape; RangeError: a number too large
@@ -191,12 +191,15 @@ export class Problem extends Error {
   }
 }
 
-/** Typed arrays as lists, and lists that are a range as its text. */
-function plain(value) {
+const PLACES = ["positions", "k_positions", "offsets", "anchors"];
+
+/** Typed arrays as lists; of places, lists that are a range as its text. */
+function plain(name, value) {
   if (ArrayBuffer.isView(value)) value = Array.from(value, Number);
-  if (!Array.isArray(value) || value.length < 3 || !value.every(Number.isInteger)) return value;
+  if (!PLACES.includes(name) || !Array.isArray(value) || value.length < 3) return value;
   const step = value[1] - value[0];
-  if (step < 1 || value.some((x, i) => x !== value[0] + i * step)) return value;
+  if (!(step >= 1) || value.some((x, i) => !Number.isInteger(x) || x !== value[0] + i * step))
+    return value;
   return `${value[0]}:${value.at(-1) + 1}${step > 1 ? `:${step}` : ""}`;
 }
 
@@ -213,9 +216,9 @@ function spell(spec, keys, hasBody) {
   const query = new URLSearchParams([spec ?? []].flat().map((one) => ["spec", compact(one)]));
   const members = {};
   for (const [name, given] of Object.entries(keys)) {
-    const value = plain(given);
+    const value = plain(name, given);
     if (hasBody && typeof value === "object") members[name] = value;
-    else if (value?.axes) query.append(name, value.axes.map(plain).join(";"));
+    else if (value?.axes) query.append(name, value.axes.map((axis) => plain(name, axis)).join(";"));
     else if (value !== undefined) query.append(name, String(value));
   }
   return { query, members };
@@ -296,7 +299,8 @@ export class Service {
   async #tensors(...request) {
     const response = await this.#ask(...request);
     const { tensors, metadata } = readSafetensors(await response.arrayBuffer());
-    const members = Object.entries(metadata).map(([name, text]) => [name, JSON.parse(text)]);
+    const members = Object.entries(metadata) // objects and lists are JSON
+      .map(([name, text]) => [name, /^[{[]/.test(text) ? JSON.parse(text) : text]);
     return { ...Object.fromEntries(members), tensors };
   }
 

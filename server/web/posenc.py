@@ -46,6 +46,7 @@ SAFETENSORS = "application/x-safetensors"
 READY_S = 30  # until a daemon of our own must listen
 END_S = 10  # until it must have ended
 WAIT_S_MAX = 5  # for one Retry-After
+ULPS_OF_ROUNDING = 4  # what a few operations in the same dtype may make
 
 # ---- Numbers -------------------------------------------------------------------------------------
 
@@ -137,6 +138,8 @@ def tensor(value, dtype=None):
     posencd does not have, or not the array's. OverflowError: a number too large for the dtype.
     """
     library = _library(value)
+    if dtype and dtype not in _FORMATS:
+        raise TypeError(f"posencd has no {dtype}; it has {', '.join(_FORMATS)}")
     if isinstance(value, Tensor):
         made = value
     elif library:
@@ -153,7 +156,10 @@ def tensor(value, dtype=None):
         made = Tensor(short, tuple(value.shape), data)
     else:
         shape, flat = _flatten(value.tolist() if hasattr(value, "tolist") else value)
-        made = Tensor(dtype or "f64", shape, _pack(flat, dtype or "f64"))
+        try:
+            made = Tensor(dtype or "f64", shape, _pack(flat, dtype or "f64"))
+        except (struct.error, TypeError) as error:
+            raise ValueError(f"a tensor is nested lists of numbers: {error}") from None
     if dtype not in (None, made.dtype):
         raise TypeError(f"an array of {made.dtype} is not converted to {dtype}")
     return made
@@ -303,31 +309,33 @@ def _json_result(document, make):
 
 
 def _result(answer, make):
-    """The Result of an answer in JSON or safetensors, whose metadata are texts or JSON as text."""
+    """The Result of an answer in JSON, or in safetensors with objects and lists as JSON texts."""
     if answer.headers.get_content_type() != SAFETENSORS:
         return _json_result(answer.json(), make)
     tensors, document = read_safetensors(answer.body)
     for name, text in document.items():
-        document[name] = json.loads(text)
+        document[name] = json.loads(text) if text[:1] in ("{", "[") else text
     return Result({name: make(made) for name, made in tensors.items()}, document)
 
 
 # ---- Requests ------------------------------------------------------------------------------------
 
 
-def _plain(value):
-    """Arrays as lists, and lists that are a range as its text."""
+_PLACES = ("positions", "k_positions", "offsets", "anchors")  # lists that may be said as a range
+
+
+def _plain(name, value):
+    """What JSON has as the value of a key: arrays as lists, ranges as text."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):  # {"axes": [rows, columns]}
-        return {name: [_plain(axis) for axis in axes] for name, axes in value.items()}
-    if not isinstance(value, (list, tuple, range)):
-        return value
-    value = list(value)
-    if len(value) > 2 and all(type(x) is int for x in value) and value[1] > value[0]:
-        run = range(value[0], value[-1] + 1, value[1] - value[0])
-        if value == list(run):
-            return f"{run.start}:{run.stop}" + (f":{run.step}" if run.step > 1 else "")
-    return value
+        return {axes: [_plain(name, axis) for axis in lists] for axes, lists in value.items()}
+    if isinstance(value, (list, tuple)) and name in _PLACES and len(value) > 2:
+        if all(type(x) is int for x in value) and value[1] > value[0]:
+            run = range(value[0], value[-1] + 1, value[1] - value[0])
+            value = run if list(run) == list(value) else value
+    if isinstance(value, range) and value.step > 0 and len(value) > 2:
+        return f"{value.start}:{value.stop}" + (f":{value.step}" if value.step > 1 else "")
+    return list(value) if isinstance(value, (list, tuple, range)) else value
 
 
 def _text(value, comma=","):
@@ -343,7 +351,7 @@ def _compact(spec):
     """Compact text of a spec: itself, or that of {"kind": ..., key: value}."""
     if isinstance(spec, str):
         return spec
-    keys = ",".join(f"{key}={_text(spec[key], '+')}" for key in spec if key != "kind")
+    keys = ",".join(f"{key}={_text(_plain(key, spec[key]), '+')}" for key in spec if key != "kind")
     return f"{spec['kind']}:{keys}" if keys else spec["kind"]
 
 
@@ -352,7 +360,7 @@ def _spell(spec, keys, has_body):
     specs = spec if isinstance(spec, (list, tuple)) else [spec] if spec else []
     query, members = [("spec", _compact(one)) for one in specs], {}
     for name, value in keys.items():
-        value = _plain(value)
+        value = _plain(name, value)
         if has_body and isinstance(value, (list, dict)):
             members[name] = value
         elif value is not None:
@@ -409,10 +417,8 @@ def _report(actual, expected, rtol, atol, equal_nan):
         ulps, worst = max(((abs(a - e), i) for (a, e), i in zip(steps, finite)), default=(0, None))
     except OverflowError:  # finite, but not in the coarser dtype
         return lines
-    if ulps:
-        says = "rounding may be all" if ulps <= 4 else "this is more than rounding"
-        lines.append(f"max ulp {ulps} of {dtype} {at(worst)}: {says}")
-    return lines
+    note = ": rounding may explain it" if ulps <= ULPS_OF_ROUNDING else ""
+    return lines + ([f"max ulp {ulps} of {dtype} {at(worst)}{note}"] if ulps else [])
 
 
 def _coarser(a, b):
@@ -632,7 +638,7 @@ class Service:
         given = {name: tensor(keys.pop(name)) for name in ("x", "q", "k", "scores") if name in keys}
         if len(given) > 1:
             raise TypeError(f"assert_close takes one tensor at a time, not {', '.join(given)}")
-        said = "".join(f" {name}={_text(_plain(value))}" for name, value in keys.items())
+        said = "".join(f" {name}={_text(_plain(name, value))}" for name, value in keys.items())
         what = f"{'apply' if given else 'table'} {_compact(spec) if spec else ''}{said[:200]}"
         if expected is not None:
             expected, what = tensor(expected), "what was expected"
