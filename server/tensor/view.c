@@ -92,11 +92,13 @@ static void copy_fortran(const struct tensor_view *view, char *out)
 {
     assert(view->rank >= 2);
     size_t size = pe_dtype_size(view->dtype), last = view->rank - 1;
-    size_t from[TENSOR_RANK_MAX], to[TENSOR_RANK_MAX], index[TENSOR_RANK_MAX] = {0};
-    for (size_t i = 0, step = size; i <= last; step *= view->shape[i++])
-        from[i] = step;
-    for (size_t i = last + 1, step = size; i-- > 0; step *= view->shape[i])
-        to[i] = step;
+    size_t from[TENSOR_RANK_MAX] = {size}, to[TENSOR_RANK_MAX] = {0}; /* steps in bytes */
+    size_t index[TENSOR_RANK_MAX] = {0};
+    to[last] = size;
+    for (size_t i = 1; i <= last; i++) {
+        from[i] = from[i - 1] * view->shape[i - 1];
+        to[last - i] = to[last - i + 1] * view->shape[last - i + 1];
+    }
     struct block block = {.from = view->data,
                           .rows = view->shape[0],
                           .columns = view->shape[last],
