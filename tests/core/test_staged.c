@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "core/plan_from.h"
+#include "golden/golden.h"
 #include "ref/ref_stages.h"
 #include "staged.h"
 
@@ -285,6 +286,40 @@ Test(staged, is_as_wrong_as_published)
         cr_expect_float_eq(worst_error("freq:f32,angle:f32", p), rows[r].f32, rows[r].f32 * 0.04,
                            "%g: %g", p, worst_error("freq:f32,angle:f32", p));
     }
+}
+
+/* A library's frequencies are those of the freq stage but for what its pow is off by; the exact
+ * ones are those of 80 digits. */
+Test(staged, has_the_frequencies_of_transformers)
+{
+    const double zero[] = {0};
+    struct pe_positions at = positions_of(zero, 1);
+    struct pe_stages f32 = stages_from("freq:f32");
+    json_t *golden = golden_load("hf_inv_freq.json");
+    const json_t *cases = json_object_get(golden, "cases");
+    cr_assert_geq(json_array_size(cases), 7);
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *item = json_array_get(cases, i);
+        const char *spec = json_string_value(json_object_get(item, "spec"));
+        double units = golden_number(json_object_get(item, "units"));
+        double peer[64];
+        double truth[64];
+        double frequencies[64];
+        size_t n = golden_list(json_object_get(item, "inv_freq"), peer, 64);
+        cr_assert_eq(golden_list(json_object_get(item, "truth"), truth, 64), n);
+        struct pe_frequencies out = {.dtype = PE_F64, .context = 1, .inv_freq = frequencies};
+        struct pe_plan *plan = staged_plan(spec, &f32, &at);
+        pe_frequencies(plan, &out);
+        for (size_t pair = 0; pair < n; pair++)
+            cr_expect_leq(fabs(frequencies[pair] - (double)(float)peer[pair]),
+                          units * ldexp(1, ilogb(truth[pair]) - 23), "%s, pair %zu", spec, pair);
+        pe_plan_free(plan);
+        plan = plan_from(spec, &at);
+        pe_frequencies(plan, &out);
+        cr_expect_arr_eq(frequencies, truth, n * sizeof(double), "%s", spec);
+        pe_plan_free(plan);
+    }
+    json_decref(golden);
 }
 
 /* ---- Ends --------------------------------------------------------------------------------- */

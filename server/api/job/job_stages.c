@@ -8,9 +8,10 @@
 
 #include "job.h"
 
-static const char note[] = "Every stage is correctly rounded. A library whose own pow, cos or sin "
-                           "is not may differ by one "
-                           "unit in the last place of the stage.";
+static const char note[] =
+    "Every stage is correctly rounded. A library whose own pow, cos or sin is not may differ by "
+    "one "
+    "unit in the last place of the stage; by a few in frequencies, where it rounds exponents too.";
 
 /* The stages that some encoding of the request has. */
 static unsigned stages_of_specs(const struct job *job)
