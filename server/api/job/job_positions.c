@@ -137,16 +137,16 @@ static bool lists_from_text(struct job *job, const char *text, size_t axes,
     return true;
 }
 
-/* [axes][T] */
-static bool lists_from_table(struct job *job, const struct numbers *numbers, size_t axes,
+/* [axes][n] */
+static bool lists_from_table(struct job *job, const double *at, size_t axes, size_t n,
                              struct position_lists *out)
 {
     struct pe_positions *list = lists_alloc(job, 1, out);
     if (!list)
         return false;
-    *list = (struct pe_positions){.axes = axes, .n = numbers->shape[1]};
+    *list = (struct pe_positions){.axes = axes, .n = n};
     for (size_t axis = 0; axis < axes; axis++)
-        list->at[axis] = numbers->at + axis * list->n;
+        list->at[axis] = at + axis * n;
     return true;
 }
 
@@ -176,11 +176,11 @@ static bool lists_from_numbers(struct job *job, const struct numbers *numbers, s
 static bool lists_from_tensor(struct job *job, const char *name, size_t axes, size_t batches_max,
                               struct position_lists *out)
 {
-    struct numbers numbers;
+    struct numbers numbers = {.rank = 0};
     if (!numbers_from_tensor(job, name, out->where, &numbers))
         return false;
     return axes > 1 && numbers.rank == 2 && numbers.shape[0] == axes
-               ? lists_from_table(job, &numbers, axes, out)
+               ? lists_from_table(job, numbers.at, axes, numbers.shape[1], out)
                : lists_from_numbers(job, &numbers, axes, batches_max, out);
 }
 
@@ -193,9 +193,9 @@ static bool lists_from_axes(struct job *job, const json_t *object, size_t axes,
     const json_t *member = json_object_get(object, "axes");
     const struct json_array *array = where ? json_doc_array(&job->doc, where) : NULL;
     if (array && array->rank == 2 && array->shape[0] == axes) {
-        struct numbers numbers;
+        struct numbers numbers = {.rank = 0};
         return numbers_from_array(job, array, where, &numbers) &&
-               lists_from_table(job, &numbers, axes, out);
+               lists_from_table(job, numbers.at, axes, array->shape[1], out);
     }
     if (json_is_array(member) && json_array_size(member) == axes) {
         const char *text = "";
@@ -259,7 +259,7 @@ static bool lists_read(struct job *job, struct pe_value *value, const char *name
         return lists_from_text(job, value->text, axes, out);
     const json_t *json = json_object_get(job->doc.root, name);
     const struct json_array *array = json_doc_array(&job->doc, out->where);
-    struct numbers numbers;
+    struct numbers numbers = {.rank = 0};
     if (array)
         return numbers_from_array(job, array, out->where, &numbers) &&
                lists_from_numbers(job, &numbers, axes, batches_max, out);

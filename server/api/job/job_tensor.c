@@ -110,7 +110,7 @@ static bool shapes_agree(const struct tensor *data, size_t rank, const size_t *s
 static bool read_shape(const struct reading *reading)
 {
     struct tensor *tensor = reading->tensor;
-    size_t rank, shape[TREE_RANK_MAX];
+    size_t rank = 0, shape[TREE_RANK_MAX];
     if (!json_object_get(reading->object, "shape"))
         return true;
     if (!read_sizes(reading, &rank, shape))
@@ -216,7 +216,7 @@ static bool read_file_tensor(const struct reading *reading, const struct tensor_
         !check_count(reading, job->app->options.elements_max))
         return false;
     if (tensor_view_in_place(view)) {
-        tensor->data = (void *)(uintptr_t)view->data; /* the request's own body */
+        tensor->data = (void *)view->data; /* the request's own body */
         return true;
     }
     tensor->data = job_alloc(job, view->bytes, 1);
