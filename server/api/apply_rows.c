@@ -150,10 +150,12 @@ static void fill_encoded(const struct job *job, const struct output *output, siz
     size_t row = job_output_row(output);
     size_t work_bytes = job_apply_scratch(job, target->spec);
     char *at = (char *)scratch + work_bytes;
-    char *data = (char *)x->data + first * row * pe_dtype_size(x->dtype);
+    char *data;
     if (target->seeded) {
         data = at + round_up(n * target->positions.list->axes * sizeof(double));
         content_fill(&own->content, "x", x->dtype, first * row, n * row, data);
+    } else {
+        data = (char *)x->data + first * row * pe_dtype_size(x->dtype);
     }
     struct pe_positions positions = row_positions(target, first, n, (double *)(void *)at);
     struct pe_view in = row_view(target, x->dtype, data, n);
