@@ -20,6 +20,8 @@ struct operation {
 void openapi_shared_parameters(struct tree *object);
 /* The query parameters of an endpoint: references to the shared ones, and its own keys. */
 void openapi_parameters(struct tree *array, const struct endpoint *endpoint);
+/* The parameters that an operation has because of its body. */
+void openapi_body_parameters(struct tree *array);
 /* Members of "paths", one per path of the route table. */
 void openapi_paths(struct tree *object);
 /* The member "responses" of an operation. */

@@ -43,7 +43,7 @@ static const struct {
     {ERR_precondition_failed, TAGGED},
     {ERR_body_too_large, POSTED},
     {ERR_unsupported_media_type, POSTED},
-    {ERR_shape_mismatch, POSTED},
+    {ERR_shape_mismatch, SIZED},
     {ERR_limit_exceeded, SIZED},
 };
 

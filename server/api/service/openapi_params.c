@@ -182,15 +182,22 @@ static struct tree *add_named(struct tree *object, const char *name, const char 
     return parameter;
 }
 
-/* Fields of a request for an answer that has a tag. */
+/* Fields of a request, and which requests have a use for them. */
+enum field_use { USE_ANY, USE_TAG, USE_BODY };
+
 static const struct {
+    enum field_use use;
     const char *name, *description, *example;
 } request_fields[] = {
-    {"If-None-Match", "Tags of the answers that the client has: 304 if this one is among them.",
+    {USE_ANY, "Request-Id", "Comes back, and stands in the log; a traceparent does too.", "my-42"},
+    {USE_TAG, "If-None-Match",
+     "Tags of the answers that the client has: 304 if this one is among them.",
      "\"1-0123456789abcdef\""},
-    {"If-Match", "Tags of the answers that the client wants: 412 if this one is not among them.",
+    {USE_TAG, "If-Match",
+     "Tags of the answers that the client wants: 412 if this one is not among them.",
      "\"1-0123456789abcdef\""},
-    {"Accept-Encoding", "gzip, if the client takes it.", "gzip"},
+    {USE_TAG, "Accept-Encoding", "gzip, if the client takes it.", "gzip"},
+    {USE_BODY, "Content-Encoding", "gzip, if the body is coded so.", "gzip"},
 };
 
 #define REQUEST_FIELDS_N (sizeof request_fields / sizeof request_fields[0])
@@ -251,6 +258,13 @@ static void add_reference(struct tree *array, const char *name)
         *array->failed = true;
 }
 
+static void add_fields(struct tree *array, enum field_use use)
+{
+    for (size_t i = 0; i < REQUEST_FIELDS_N; i++)
+        if (request_fields[i].use == use)
+            add_reference(array, request_fields[i].name);
+}
+
 /* A kind's parameter; a request key of the same name is a further variant of it. */
 static void add_of_kind(struct tree *array, const char *name, const struct endpoint *endpoint)
 {
@@ -295,8 +309,14 @@ void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
         add_reference(array, common_keys[i].name);
     if (endpoint->formats)
         add_reference(array, "format");
-    for (size_t i = 0; endpoint->cache != CACHE_NO_STORE && i < REQUEST_FIELDS_N; i++)
-        add_reference(array, request_fields[i].name);
+    add_fields(array, USE_ANY);
+    if (endpoint->cache != CACHE_NO_STORE)
+        add_fields(array, USE_TAG);
+}
+
+void openapi_body_parameters(struct tree *array)
+{
+    add_fields(array, USE_BODY);
 }
 
 /* ---- What answers echo --------------------------------------------------------------------- */

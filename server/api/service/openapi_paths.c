@@ -82,8 +82,10 @@ static void add_operation(struct tree *item, const struct operation *operation)
     tree_string(object, "operationId", id);
     tree_string(object, "summary", endpoint->summary);
     tree_string(tree_array(object, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
-    if (operation->method == METHOD_POST)
+    if (operation->method == METHOD_POST) {
+        openapi_body_parameters(tree_array(object, "parameters"));
         add_body(object, operation);
+    }
     openapi_answers(object, operation);
 }
 
