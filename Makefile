@@ -132,7 +132,7 @@ $(BUILD)/%.o: server/%.c Makefile
 AT = $(DESTDIR)$(PREFIX)
 install: all ## install daemon, library, header, pkg-config file and clients (DESTDIR, PREFIX)
 	install -D -m 755 $(BUILD)/posencd $(AT)/bin/posencd
-	install -D -m 644 -t $(AT)/share/posencd server/web/posenc.py server/web/posenc.js
+	install -D -m 644 -t $(AT)/share/posencd $(addprefix server/web/,posenc.py posenc.js package.json)
 	install -D -m 644 include/posenc.h $(AT)/include/posenc.h
 	install -D -m 644 $(BUILD)/libposenc.a $(AT)/lib/libposenc.a
 	install -D -m 755 $(BUILD)/libposenc.so $(AT)/lib/libposenc.so.$(VERSION)

@@ -193,9 +193,16 @@ export class Problem extends Error {
 
 const PLACES = ["positions", "k_positions", "offsets", "anchors"];
 
-/** Typed arrays as lists; of places, lists that are a range as its text. */
-function plain(name, value) {
-  if (ArrayBuffer.isView(value)) value = Array.from(value, Number);
+/** What JSON has of a value: typed arrays as lists. */
+function lists(value) {
+  if (ArrayBuffer.isView(value)) return Array.from(value, Number);
+  if (Array.isArray(value)) return value.map(lists);
+  return value?.axes ? { axes: value.axes.map(lists) } : value;
+}
+
+/** The same; of places, lists that are a range as its text. */
+function plain(name, given) {
+  const value = lists(given);
   if (!PLACES.includes(name) || !Array.isArray(value) || value.length < 3) return value;
   const step = value[1] - value[0];
   if (!(step >= 1) || value.some((x, i) => !Number.isInteger(x) || x !== value[0] + i * step))
@@ -207,8 +214,9 @@ function plain(name, value) {
 function compact(spec) {
   if (typeof spec === "string") return spec;
   const { kind, ...keys } = spec;
-  const text = Object.entries(keys).map(([key, value]) => `${key}=${[value].flat().join("+")}`);
-  return text.length > 0 ? `${kind}:${text.join(",")}` : kind;
+  const text = ([key, value]) => `${key}=${[lists(value)].flat().join("+")}`;
+  const all = Object.entries(keys).map(text).join(",");
+  return all ? `${kind}:${all}` : kind;
 }
 
 /** A request as query and JSON members: lists go into the body where there is one. */
@@ -216,19 +224,19 @@ function spell(spec, keys, hasBody) {
   const query = new URLSearchParams([spec ?? []].flat().map((one) => ["spec", compact(one)]));
   const members = {};
   for (const [name, given] of Object.entries(keys)) {
+    if (given === undefined || given === null) continue;
     const value = plain(name, given);
     if (hasBody && typeof value === "object") members[name] = value;
-    else if (value?.axes) query.append(name, value.axes.map((axis) => plain(name, axis)).join(";"));
-    else if (value !== undefined) query.append(name, String(value));
+    else query.append(name, String(value.axes?.join(";") ?? value));
   }
-  return { query, members };
+  return { query: String(query).replaceAll("+", "%20"), members };
 }
 
 function pause(ms, signal) {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
     const stop = () => (clearTimeout(timer), reject(signal.reason));
-    signal?.addEventListener("abort", stop, { once: true });
+    const timer = setTimeout(() => (signal?.removeEventListener("abort", stop), resolve()), ms);
+    signal?.addEventListener("abort", stop);
   });
 }
 

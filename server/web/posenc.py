@@ -328,7 +328,7 @@ def _plain(name, value):
     """What JSON has as the value of a key: arrays as lists, ranges as text."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):  # {"axes": [rows, columns]}
-        return {axes: [_plain(name, axis) for axis in lists] for axes, lists in value.items()}
+        return {axes: [tensor(axis).tolist() for axis in lists] for axes, lists in value.items()}
     if isinstance(value, (list, tuple)) and name in _PLACES and len(value) > 2:
         if all(type(x) is int for x in value) and value[1] > value[0]:
             run = range(value[0], value[-1] + 1, value[1] - value[0])
@@ -365,7 +365,7 @@ def _spell(spec, keys, has_body):
             members[name] = value
         elif value is not None:
             query.append((name, _text(value)))
-    return urllib.parse.urlencode(query, safe=":,;=+*^"), members
+    return urllib.parse.urlencode(query, safe=":,;=+*^", quote_via=urllib.parse.quote), members
 
 
 # ---- Comparing -----------------------------------------------------------------------------------

@@ -181,9 +181,20 @@ test("apply of q and k, of scores, of a table; test vectors", async () => {
   const undone = await service.apply("rope:dim=4", { x: alone.tensors.y, ...keys, inverse: true });
   for (const value of undone.tensors.y.data) assert.ok(Math.abs(value - 1) < 1e-14);
 
-  const zero = [[[0, 0, 0], [0, 0, 0], [0, 0, 0]]];
-  const biased = await service.apply({ kind: "alibi", slopes: [0.5] }, { scores: zero });
+  const zero = [[0, 0, 0], [0, 0, 0], [0, 0, 0]];
+  const biased = await service.apply({ kind: "alibi", slopes: [0.5] }, { scores: [zero] });
   assert.deepEqual(numbers(biased.tensors.scores_out), [0, -0.5, -1, -0.5, 0, -0.5, -1, -0.5, 0]);
+  const two = { kind: "alibi", slopes: Float64Array.of(0.5, 0.125) };
+  const heads = await service.apply(two, { scores: [zero, zero] });
+  assert.equal(heads.tensors.scores_out.data[11], -0.25);
+  const same = await service.apply(null, { scores: [zero, zero], ...two });
+  assert.deepEqual(same.tensors, heads.tensors);
+  const pixels = { positions: { axes: [Int32Array.of(0, 1), [2, 3]] } };
+  const x = [[1, 2, 3, 4], [4, 3, 2, 1]];
+  const turned = await service.apply("rope2d:dim=4", { x, ...pixels });
+  const [a, b, c, d] = numbers(turned.tensors.y); // row 0 turns nothing, column 2 the second pair
+  assert.deepEqual([a, b], [1, 2]);
+  assert.ok(Math.abs(c - (3 * Math.cos(2) - 4 * Math.sin(2))) < 1e-14 && d !== 4);
   const learned = await service.apply("learned:dim=2,rows=2",
     { x: [[0.5, 0.5], [0.5, 0.5]], table: [[1, 2], [3, 4]] });
   assert.deepEqual(numbers(learned.tensors.y), [1.5, 2.5, 3.5, 4.5]);
@@ -199,9 +210,11 @@ test("table, frequencies, rotation by their formulas", async () => {
   assert.deepEqual(first.tensors.table.data.slice(8, 16), Float32Array.from(row));
   const both = await service.table({ kind: "rope", dim: 4 }, { positions: "0,1,5", value: "both" });
   assert.ok(Math.abs(both.tensors.cos.data[5] - Math.cos(0.05)) < 1e-15);
-  const axes = [[0, 0, 1, 1], [0, 1, 0, 1]];
-  const grid = await service.table("rope2d:dim=8", { positions: { axes } });
+  const axes = [[0, 0, 1, 1], Int32Array.of(0, 1, 0, 1)];
+  const grid = await service.table("rope2d:dim=8", { positions: { axes }, dtype: null });
   assert.deepEqual(grid.tensors, (await service.table("rope2d:dim=8", { grid: "2x2" })).tensors);
+  const spaced = await service.table("rope2d:dim=8", { positions: "0, 0, 1, 1; 0, 1, 0, 1" });
+  assert.deepEqual(grid.tensors, spaced.tensors);
 
   const found = await service.frequencies("rope:dim=8,base=100");
   assert.equal(found.tensors.band.dtype, "i64");

@@ -178,6 +178,8 @@ def test_apply_other_kinds(posenc):
     grid = posenc.apply("rope2d:dim=8", x=numpy.ones((4, 8)), grid="2x2")
     axes = {"axes": [[0, 0, 1, 1], numpy.array([0, 1, 0, 1])]}
     assert (grid == posenc.apply("rope2d:dim=8", x=numpy.ones((4, 8)), positions=axes)).all()
+    diagonal = posenc.table("rope2d:dim=8", positions={"axes": [range(4), range(4)]})
+    assert (diagonal == posenc.table("rope2d:dim=8", positions="0, 1, 2, 3; 0:4")).all()
 
 
 def test_test_vectors(posenc):
@@ -216,7 +218,8 @@ def test_spellings_of_positions(exact, positions):
     (range(0, 10, 5), [0, 5]), (range(2, 9, 3), "2:9:3"), (range(3, 0, -1), [3, 2, 1]),
     ([1, 2], [1, 2]), ([1, 2, 4], [1, 2, 4]), ([0.0, 1.0, 2.0], [0.0, 1.0, 2.0]), (7, 7),
     ([[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]), ("2^0:2^3", "2^0:2^3"), ([], []),
-    ({"axes": [range(3), [1, 1, 2]]}, {"axes": ["0:3", [1, 1, 2]]}), ([True] * 3, [True] * 3),
+    ({"axes": [range(3), numpy.array([1, 1, 2])]}, {"axes": [[0, 1, 2], [1, 1, 2]]}),
+    ([True] * 3, [True] * 3),
 ])
 def test_short_ways_to_say_lists(given, plain):
     assert client._plain("positions", given) == plain

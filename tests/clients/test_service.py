@@ -223,7 +223,7 @@ def test_an_error_that_is_no_problem_document():
         assert str(caught.value).endswith("\n  in GET /x")
 
 
-# ---- The README, without numpy, in a shell ---------------------------------------------------------------
+# ---- The README, without numpy, in a shell -------------------------------------------------------
 
 
 def test_the_readme_works(tmp_path):
