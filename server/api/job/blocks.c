@@ -187,10 +187,13 @@ enum step blocks_write(struct job *job, bool may_wait)
         if (format_is_binary(job->format) && !delivery_pin_fits(request, &job->delivery, bytes))
             return STEP_FAILED; /* how long a text is shows when it is made */
         bool stream = is_too_long(job, bytes);
-        if (stream || (may_wait && bytes >= SPREAD_BYTES && job->app->options.workers > 1)) {
+        if (stream || (may_wait && bytes >= SPREAD_BYTES && job->app->options.workers > 1))
             request->response.stream = &job->blocks->stream;
-            return stream ? STEP_DONE : STEP_SPREAD;
-        }
+        if (stream)
+            return STEP_DONE;
+        buf_reserve(&request->response.body, bytes); /* so that it need not move as it grows */
+        if (request->response.stream)
+            return STEP_SPREAD;
         if (blocks_make(job))
             return STEP_DONE;
     }
