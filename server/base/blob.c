@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define SURPLUS_MAX ((size_t)4096) /* what a blob may take without a use for it */
+
 struct blob *blob_from_buf(struct buf *buf)
 {
     assert(!buf->failed);
@@ -12,7 +14,7 @@ struct blob *blob_from_buf(struct buf *buf)
     if (!blob)
         return NULL;
     atomic_init(&blob->refs, 1);
-    if (buf->len > 0 && buf->len < buf->capacity - buf->capacity / 8) {
+    if (buf->capacity - buf->len >= SURPLUS_MAX && buf->len > 0) {
         char *fitting = realloc(buf->data, buf->len);
         buf->data = fitting ? fitting : buf->data;
     }

@@ -85,5 +85,6 @@ Test(validators, order_of_conditions)
         cr_expect_eq(verdict, rows[i].verdict, "row %zu: %d", i, (int)verdict);
         cr_expect_eq(request.err.n, verdict == VERDICT_FAILED, "row %zu", i);
         cr_expect(verdict != VERDICT_FAILED || request.err.item[0].code == ERR_precondition_failed);
+        call_end(&request);
     }
 }

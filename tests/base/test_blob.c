@@ -3,6 +3,7 @@
 #include "blob.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <pthread.h>
 
 Test(blob, takes_the_buffer_over)
@@ -43,5 +44,20 @@ Test(blob, counts_across_threads)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     cr_assert_eq(atomic_load(&blob->refs), 1);
+    blob_unref(blob);
+}
+
+/* Buffers double as they grow; what is kept for long should not. */
+Test(blob, gives_back_what_it_does_not_need)
+{
+    struct buf buf;
+    buf_init(&buf, (size_t)1 << 24);
+    cr_assert(buf_reserve(&buf, (size_t)1 << 23));
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&buf, "0123456789");
+    struct blob *blob = blob_from_buf(&buf);
+    cr_assert_eq(blob->len, 10000);
+    cr_expect_lt(malloc_usable_size(blob->data), 20000);
+    cr_expect_arr_eq(blob->data + 9990, "0123456789", 10);
     blob_unref(blob);
 }
