@@ -163,6 +163,8 @@ static const struct {
     {"/v1/table", "kind=alibi&heads=3&positions=0:5&dtype=f16", "bias", "F16"},
     {"/v1/frequencies", "kind=rope&dim=8", "inv_freq", "F64"},
     {"/v1/frequencies", "kind=rope&dim=8&select=band", "band", "I64"},
+    {"/v1/frequencies", "kind=rope&dim=6&dtype=f16", "inv_freq", "F16"},
+    {"/v1/frequencies", "kind=rope&dim=6&dtype=f32", "inv_freq", "F32"},
     {"/v1/rotation", "kind=rope&dim=8&positions=0:5&content=random", "angle", "F64"},
     {"/v1/rotation", "kind=rope&dim=8&positions=0:5&content=random&select=after", "after", "F64"},
     {"/v1/apply", "kind=rope&dim=8&positions=0:5&dtype=f32", "y", "F32"},
@@ -179,6 +181,21 @@ static void get(struct request *request, const char *path, const char *suffix, c
     cr_assert_eq(request->response.status, 200, "%s: %s", target, call_body(request));
 }
 
+/* Every tensor stands where its elements can be used in place. */
+static void expect_alignment(const struct request *request, const json_t *header)
+{
+    const char *name;
+    json_t *tensor;
+    json_object_foreach((json_t *)header, name, tensor)
+    {
+        const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
+        const json_t *offsets = json_object_get(tensor, "data_offsets");
+        json_int_t size = !dtype ? 1 : strstr(dtype, "64") ? 8 : strstr(dtype, "32") ? 4 : 2;
+        cr_expect_eq(json_integer_value(json_array_get(offsets, 0)) % size, 0, "%s: %s",
+                     request->target, name);
+    }
+}
+
 Test(formats, endpoints_give_the_same_elements)
 {
     for (size_t i = 0; i < sizeof endpoints / sizeof *endpoints; i++) {
@@ -190,6 +207,7 @@ Test(formats, endpoints_give_the_same_elements)
         cr_expect_str_eq(bin.response.content_type, "application/octet-stream");
         cr_expect_str_eq(file.response.content_type, "application/x-safetensors");
         json_t *header = safetensors_open(call_body(&file), call_body_len(&file), &data);
+        expect_alignment(&file, header);
         data = safetensors_data(header, data, endpoints[i].main, endpoints[i].dtype, &len);
         expect_bytes(&file, data, len, call_body(&bin), call_body_len(&bin));
         char query[160];

@@ -92,11 +92,32 @@ static bool check_format(struct job *job)
                    "npy has no bf16, but safetensors has");
 }
 
+/* In a file that puts tensors one behind the other those of large elements come first, so that
+ * each stands at a multiple of its element's size, where readers can use it. */
+static void align_outputs(struct job *job)
+{
+    const char *main = job->outputs_n > 0 ? job->outputs[job->main].name : "";
+    for (size_t i = 1; i < job->outputs_n; i++)
+        for (size_t k = i; k > 0; k--) {
+            struct output *pair = &job->outputs[k - 1], second = pair[1];
+            if (pe_dtype_size(pair[0].dtype) >= pe_dtype_size(second.dtype))
+                break;
+            pair[1] = pair[0];
+            pair[0] = second;
+        }
+    for (size_t i = 0; i < job->outputs_n; i++)
+        if (strcmp(job->outputs[i].name, main) == 0)
+            job->main = i;
+}
+
 bool job_outputs_finish(struct job *job)
 {
     bool ok = read_select(job);
     ok = check_elements(job) && ok;
-    return ok && check_format(job);
+    ok = ok && check_format(job);
+    if (ok && job->format == FORMAT_SAFETENSORS)
+        align_outputs(job);
+    return ok;
 }
 
 enum pe_notation job_notation(const struct job *job)

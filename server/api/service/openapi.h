@@ -18,6 +18,8 @@ struct operation {
 /* Members of components.parameters: kind, spec, format, the keys common to
  * computed endpoints, and every parameter that some kind has. */
 void openapi_shared_parameters(struct tree *object);
+/* The schema of a format's name. */
+void openapi_format(struct tree *parent, const char *key);
 /* The query parameters of an endpoint: references to the shared ones, and its own keys. */
 void openapi_parameters(struct tree *array, const struct endpoint *endpoint);
 /* The parameters that an operation has because of its body. */

@@ -212,6 +212,17 @@ static void add_request_fields(struct tree *object)
     }
 }
 
+void openapi_format(struct tree *parent, const char *key)
+{
+    struct tree *schema = tree_object(parent, key);
+    struct tree *formats;
+
+    tree_string(schema, "type", "string");
+    formats = tree_array(schema, "enum");
+    for (enum format f = 0; f < FORMATS_N; f++)
+        tree_string(formats, NULL, format_suffix(f));
+}
+
 void openapi_shared_parameters(struct tree *object)
 {
     struct tree *kind = add_named(object, "kind", "query",
@@ -233,11 +244,7 @@ void openapi_shared_parameters(struct tree *object)
         add_named(object, "format", "query",
                   "Representation, as a suffix of the path says it: .json, .csv, .npy "
                   "and so on. Without either, Accept decides.");
-    schema = tree_object(format, "schema");
-    tree_string(schema, "type", "string");
-    struct tree *formats = tree_array(schema, "enum");
-    for (enum format f = 0; f < FORMATS_N; f++)
-        tree_string(formats, NULL, format_suffix(f));
+    openapi_format(format, "schema");
 
     for (size_t i = 0; i < COMMON_N; i++)
         add_parameter(object, common_keys[i].name,

@@ -47,6 +47,7 @@ static void add_body(struct tree *object, const struct operation *operation)
         schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_BODY);
     for (size_t i = 0; i < COMMON_N; i++)
         schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_BODY);
+    openapi_format(members, "format");
     tree_bool(schema, "additionalProperties", false);
     openapi_examples(json, operation, 0, "application/json");
     tree_object(content, format_media_type(FORMAT_SAFETENSORS)); /* bytes have no schema */
