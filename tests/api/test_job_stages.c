@@ -129,6 +129,33 @@ Test(job_stages, names_the_member_of_a_body)
     }
 }
 
+/* Plans are kept for later requests: one with stages must not be taken for another. */
+Test(job_stages, do_not_meet_in_the_cache)
+{
+    static const char *const stages[] = {"exact", "freq:bf16", "pos:bf16", "angle:f32",
+                                         "table:f16"};
+    enum { N = sizeof stages / sizeof *stages };
+    json_t *first[N];
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < N; i++) {
+            char target[128];
+            snprintf(target, sizeof target, "/v1/table?kind=rope&dim=8&positions=257&stages=%s",
+                     stages[i]);
+            json_t *answer = ask("GET", target, NULL, 200);
+            if (round == 0)
+                first[i] = answer;
+            else
+                cr_expect(json_equal(answer, first[i]), "%s", stages[i]);
+            for (size_t j = 0; round == 0 && j < i; j++)
+                cr_expect_neq(value(answer, "table", 2), value(first[j], "table", 2), "%s and %s",
+                              stages[i], stages[j]);
+            if (round == 1)
+                json_decref(answer);
+        }
+    for (size_t i = 0; i < N; i++)
+        json_decref(first[i]);
+}
+
 /* What a library's own functions may be off by is said where functions are rounded. */
 Test(job_stages, notes_that_libraries_may_differ)
 {
