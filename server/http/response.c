@@ -86,14 +86,26 @@ static bool add_origin(struct MHD_Response *made, const struct http_exchange *ex
            add_fields(made, &allowed, all || (origin && origins_have(list, origin)));
 }
 
-/* An answer whose body is not sent, and whose length is not that of the body: none is to be said.
- * libmicrohttpd 0.9 cannot keep silent: Transfer-Encoding on HEAD, Content-Length: 0 on 304. */
-static void hide_length(struct MHD_Response *made)
+/* Whether nobody knows how long the answer to a GET would be. */
+static bool is_of_unknown_length(const struct request *request)
+{
+    const struct stream *stream = request->response.stream;
+
+    return request->method == METHOD_HEAD && stream && stream->len == STREAM_LEN_UNKNOWN;
+}
+
+/* Says nothing of the length of a body that is not sent. libmicrohttpd 0.9 can keep silent only
+ * where the connection ends, so that 304 has Content-Length: 0 there. */
+static void hide_length(struct http_exchange *exchange, struct MHD_Response *made)
 {
 #if MHD_VERSION >= 0x01000000
+    (void)exchange;
     MHD_set_response_options(made, MHD_RF_HEAD_ONLY_RESPONSE, MHD_RO_END);
 #else
-    (void)made;
+    if (!is_of_unknown_length(&exchange->request))
+        return;
+    exchange->closing = true;
+    MHD_set_response_options(made, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 #endif
 }
 
@@ -110,9 +122,8 @@ struct MHD_Response *response_build(struct http_exchange *exchange)
 
     if (!made)
         return NULL;
-    if (response->status == 304 || (request->method == METHOD_HEAD && response->stream &&
-                                    response->stream->len == STREAM_LEN_UNKNOWN))
-        hide_length(made);
+    if (response->status == 304 || is_of_unknown_length(request))
+        hide_length(exchange, made);
     bool ok = add_fields(made, &type, response->content_type != NULL) &&
               add_fields(made, response->headers, response->headers_n) &&
               add_origin(made, exchange) && add_fields(made, common_fields, COUNT(common_fields)) &&

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "wire.h"
 
 #define TABLE "/v1/table?kind=rope&dim=8&positions=0:3"
 #define LARGE "/v1/table.csv?kind=sinusoidal&dim=64&positions=0:512"
@@ -203,6 +204,43 @@ Test(conditional, head_tells_what_is_known)
     cr_expect_eq(metric("posenc_computations_total"), computed);
     e2e_answer_free(&head);
     e2e_answer_free(&full);
+}
+
+/* A connection may end behind an answer without a body, but never holds what is no head. */
+Test(conditional, nothing_follows_a_head)
+{
+    static const struct {
+        const char *method, *field;
+        int status;
+    } rows[] = {
+        {"HEAD", "", 200}, /* of unknown length */
+        {"GET", "If-None-Match: *\r\n", 304},
+        {"HEAD", "If-None-Match: *\r\n", 304},
+        {"GET", "", 200},
+        {"HEAD", "", 200}, /* of known length */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wire wire = wire_open(service.port);
+        char request[300];
+        snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: h\r\n%s\r\n", rows[i].method,
+                 TABLE, rows[i].field);
+        cr_assert(wire_puts(&wire, request));
+        bool bodiless = rows[i].status == 304 || strcmp(rows[i].method, "HEAD") == 0;
+        struct wire_answer answer = wire_read(&wire, bodiless);
+        cr_expect_eq(answer.status, rows[i].status, "row %zu: %d", i, answer.status);
+        cr_expect_null(strstr(answer.head, "Transfer-Encoding"), "row %zu: %s", i, answer.head);
+        bool ends = wire_field_is(&answer, "Connection", "close");
+        wire_answer_free(&answer);
+        if (ends) {
+            cr_expect(wire_ends(&wire, 2000) && wire.len == 0, "row %zu: %s", i, wire.data);
+        } else {
+            wire_puts(&wire, "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n");
+            answer = wire_read(&wire, false);
+            cr_expect_eq(answer.status, 200, "row %zu: %d", i, answer.status);
+            wire_answer_free(&answer);
+        }
+        wire_close(&wire);
+    }
 }
 
 Test(conditional, an_answer_is_computed_once)
