@@ -647,6 +647,8 @@ class Service:
         else:
             answer = self._ask("/v1/table.safetensors", spec, {"dtype": actual.dtype, **keys})
             expected = _result(answer, _same).one()
+        if not isinstance(expected, Tensor):
+            raise TypeError(f"assert_close takes one tensor at a time, {what} has several")
         if actual.shape != expected.shape:
             raise AssertionError(f"not {what}\nshape {actual.shape}, expected {expected.shape}")
         form = _FORMATS[_coarser(actual, expected)]

@@ -145,6 +145,8 @@ def test_what_cannot_be_compared(service):
     assert lines == ["not what was expected", "shape (1, 2), expected (2,)"]
     with pytest.raises(TypeError, match="one tensor at a time, not q, k"):
         service.assert_close([1], "rope", q=[1, 2], k=[1, 2])
+    with pytest.raises(TypeError, match="table rope value=both has several"):
+        service.assert_close([1], "rope", value="both")
     with pytest.raises(Problem):
         service.assert_close([1], "rope:dim=3", x=[1, 2, 3])
     # Too large for the coarser dtype: no count of units in the last place.
