@@ -60,11 +60,11 @@ static const char *const targets[] = {
     "/v1/table.npy?kind=rope&dim=512&layout=half&positions=0:5000",
     "/v1/table.safetensors?kind=rope&dim=256&value=both&channels=0:100&positions=0:12000",
     "/v1/table.bin?kind=t5&heads=6&positions=0:700",
-    "/v1/table?kind=sinusoidal&dim=100&positions=0:9000",
-    "/v1/table.csv?kind=rope&dim=64&dtype=f32&positions=0:25000",
-    "/v1/rotation?kind=rope&dim=64&content=random&dtype=f32&positions=0:8000",
+    "/v1/table?kind=sinusoidal&dim=100&positions=0:12000",
+    "/v1/table.csv?kind=rope&dim=64&dtype=f32&positions=0:34000",
+    "/v1/rotation?kind=rope&dim=64&content=random&dtype=f32&positions=0:12000",
     "/v1/apply.safetensors?kind=rope&dim=64&shape=2,8,2300,64&axes=bhtd&dtype=f32&seed=5",
-    "/v1/apply?kind=rope&dim=64&shape=7000,64&seed=5",
+    "/v1/apply?kind=rope&dim=64&shape=9500,64&seed=5",
 };
 
 /* FNV-1a, 64 bits. */

@@ -12,7 +12,10 @@
 
 #define BLOCK_BYTES  ((size_t)128 << 10)
 #define SPREAD_BYTES ((size_t)1 << 20) /* from which on several workers take part */
-#define SCRATCH_LINE 64
+/* A text that is expected to be longer has no digest; one of less gets it if it is short enough. */
+#define TEXT_BYTES_MAX  (DIGEST_BYTES_MAX + DIGEST_BYTES_MAX / 4)
+#define SAMPLE_ELEMENTS 512 /* at the beginning, in the middle and at the end of a tensor */
+#define SCRATCH_LINE    64
 
 struct blocks {
     struct pieces pieces;
@@ -146,11 +149,44 @@ static bool blocks_make(struct job *job)
     return ok;
 }
 
+/* Bytes of some rows of a piece, as if all rows were like them. */
+static size_t rows_measure(const struct job *job, const struct piece *piece,
+                           struct stream_block *block)
+{
+    size_t row = job_output_row(piece->output), printed = 0;
+    size_t n = row < SAMPLE_ELEMENTS ? SAMPLE_ELEMENTS / row : 1;
+    n = n < piece->rows ? n : piece->rows;
+    for (size_t third = 0; third < 3; third++) {
+        block->out.len = 0;
+        rows_as_text(job, piece, (piece->rows - n) * third / 2, n, block);
+        printed += block->out.len;
+    }
+    return (size_t)((double)printed / (double)(3 * n) * (double)piece->rows);
+}
+
+/* Replaces the guess of how long a text will be, where much depends on it. */
+static bool blocks_measure(struct job *job)
+{
+    struct pieces *pieces = &job->blocks->pieces;
+    if (format_is_binary(job->format) || pieces->bytes < DIGEST_BYTES_MAX / 2)
+        return true;
+    struct stream_block block = {.scratch = job_scratch(job, job->blocks->stream.scratch_bytes)};
+    buf_init(&block.out, job->blocks->stream.block_bytes);
+    pieces->bytes = 0;
+    for (size_t i = 0; block.scratch && i < pieces->n; i++)
+        if (pieces->piece[i].output)
+            pieces->bytes += rows_measure(job, &pieces->piece[i], &block);
+    bool ok = block.scratch && !block.out.failed;
+    buf_release(&block.out);
+    return ok;
+}
+
 /* To be held as a whole. A pin and a content coding need it so. */
 static bool is_too_long(const struct job *job, size_t bytes)
 {
     const struct delivery *delivery = &job->delivery;
-    return bytes > DIGEST_BYTES_MAX && !delivery->pin && delivery->coding == CODING_IDENTITY;
+    size_t most = format_is_binary(job->format) ? DIGEST_BYTES_MAX : TEXT_BYTES_MAX;
+    return bytes > most && !delivery->pin && delivery->coding == CODING_IDENTITY;
 }
 
 /* Tensors that a client has sent, as they are now, are sent from where they are. */
@@ -180,7 +216,7 @@ static bool blocks_span(struct job *job)
 enum step blocks_write(struct job *job, bool may_wait)
 {
     struct request *request = job->request;
-    if (blocks_cut(job)) {
+    if (blocks_cut(job) && blocks_measure(job)) {
         if (blocks_span(job))
             return STEP_DONE;
         size_t bytes = job->blocks->pieces.bytes;

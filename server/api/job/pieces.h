@@ -25,7 +25,7 @@ struct piece {
 struct pieces {
     size_t n;
     struct piece piece[PIECES_MAX];
-    size_t bytes; /* of the answer; of a text, about */
+    size_t bytes; /* of the answer; of a text, a guess */
     struct buf text, late;
 };
 
