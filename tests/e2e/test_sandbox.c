@@ -96,6 +96,50 @@ Test(sandbox, is_on_unless_the_build_is_instrumented)
     e2e_stop(&daemon);
 }
 
+static bool is_instrumented(void)
+{
+    struct e2e_daemon daemon;
+    char log[4096];
+
+    start_logged(&daemon, NULL, log, sizeof log);
+    e2e_stop(&daemon);
+    return strstr(log, "an instrumented build") != NULL;
+}
+
+/* --eval in the middle of an answer that nobody reads to its end. */
+static pid_t start_eval(void)
+{
+    int ends[2];
+    char byte;
+
+    cr_assert_eq(pipe(ends), 0);
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl(getenv("POSENCD"), "posencd", "--eval", "/v1/table.bin?kind=rope&positions=0:100000",
+              (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    cr_assert_eq(read(ends[0], &byte, 1), 1); /* the other end stays open: it waits */
+    return pid;
+}
+
+Test(sandbox, holds_a_request_without_a_network_too)
+{
+    unsetenv("POSENC_NO_SANDBOX");
+    bool off = is_instrumented();
+    pid_t pid = start_eval();
+
+    cr_expect_eq(filters_of(pid), off ? 0 : 1);
+    cr_expect(off || status_number(pid, "NoNewPrivs") == 1);
+    kill(pid, SIGKILL);
+    cr_expect_eq(waitpid(pid, NULL, 0), pid);
+}
+
 Test(sandbox, can_be_switched_off)
 {
     struct e2e_daemon daemon;
