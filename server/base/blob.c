@@ -14,12 +14,10 @@ struct blob *blob_from_buf(struct buf *buf)
     if (!blob)
         return NULL;
     atomic_init(&blob->refs, 1);
-    if (buf->capacity - buf->len >= SURPLUS_MAX && buf->len > 0) {
-        char *fitting = realloc(buf->data, buf->len);
-        buf->data = fitting ? fitting : buf->data;
-    }
+    bool surplus = buf->capacity - buf->len >= SURPLUS_MAX && buf->len > 0;
+    char *fitting = surplus ? realloc(buf->data, buf->len) : NULL;
     blob->len = buf->len;
-    blob->data = buf->data;
+    blob->data = fitting ? fitting : buf->data;
     buf_init(buf, buf->len_max);
     return blob;
 }

@@ -78,12 +78,17 @@ static bool add_origin(struct MHD_Response *made, const struct http_exchange *ex
 {
     const char *list = exchange->service->options.cors_origin;
     const char *origin = request_header(&exchange->request, "Origin");
-    bool all = !list || origins_are_all(list);
-    struct header allowed = {"Access-Control-Allow-Origin", all ? "*" : origin};
-    struct header varies = {"Vary", "Origin"};
+    struct header fields[2];
+    size_t n = 0;
 
-    return add_fields(made, &varies, !all) &&
-           add_fields(made, &allowed, all || (origin && origins_have(list, origin)));
+    if (!list || origins_are_all(list)) {
+        fields[n++] = (struct header){"Access-Control-Allow-Origin", "*"};
+    } else {
+        fields[n++] = (struct header){"Vary", "Origin"};
+        if (origin && origins_have(list, origin))
+            fields[n++] = (struct header){"Access-Control-Allow-Origin", origin};
+    }
+    return add_fields(made, fields, n);
 }
 
 /* Whether nobody knows how long the answer to a GET would be. */
