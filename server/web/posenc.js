@@ -227,6 +227,8 @@ function spell(spec, keys, hasBody) {
     if (given === undefined || given === null) continue;
     const value = plain(name, given);
     if (hasBody && typeof value === "object") members[name] = value;
+    else if (Array.isArray(value?.[0]))
+      throw new TypeError(`lists in a list have no place in a URL: ${name}`);
     else query.append(name, String(value.axes?.join(";") ?? value));
   }
   return { query: String(query).replaceAll("+", "%20"), members };

@@ -343,6 +343,8 @@ def _text(value, comma=","):
     if isinstance(value, dict):
         return ";".join(_text(axis) for axes in value.values() for axis in axes)
     if isinstance(value, (list, tuple)):
+        if any(isinstance(x, (list, tuple)) for x in value):
+            raise ValueError(f"lists in a list have no place in a URL: {value}")
         return comma.join(_text(x) for x in value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -638,7 +640,7 @@ class Service:
         given = {name: tensor(keys.pop(name)) for name in ("x", "q", "k", "scores") if name in keys}
         if len(given) > 1:
             raise TypeError(f"assert_close takes one tensor at a time, not {', '.join(given)}")
-        said = "".join(f" {name}={_text(_plain(name, value))}" for name, value in keys.items())
+        said = "".join(f" {name}={_plain(name, value)}" for name, value in keys.items())
         what = f"{'apply' if given else 'table'} {_compact(spec) if spec else ''}{said[:200]}"
         if expected is not None:
             expected, what = tensor(expected), "what was expected"

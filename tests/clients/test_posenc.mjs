@@ -213,6 +213,7 @@ test("table, frequencies, rotation by their formulas", async () => {
   const axes = [[0, 0, 1, 1], Int32Array.of(0, 1, 0, 1)];
   const grid = await service.table("rope2d:dim=8", { positions: { axes }, dtype: null });
   assert.deepEqual(grid.tensors, (await service.table("rope2d:dim=8", { grid: "2x2" })).tensors);
+  await assert.rejects(service.table("rope", { positions: [[0, 1], [7, 3]] }), TypeError);
   const spaced = await service.table("rope2d:dim=8", { positions: "0, 0, 1, 1; 0, 1, 0, 1" });
   assert.deepEqual(grid.tensors, spaced.tensors);
 

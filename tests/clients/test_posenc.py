@@ -225,6 +225,14 @@ def test_short_ways_to_say_lists(given, plain):
     assert client._plain("positions", given) == plain
 
 
+def test_lists_of_lists_are_not_flattened(posenc):
+    with pytest.raises(ValueError, match="no place in a URL"):
+        posenc.table("rope:dim=4", positions=[[0, 1], [7, 3]])
+    with pytest.raises(AssertionError, match=r"not apply rope axes=btd positions=\[\[0, 1\]\]"):
+        posenc.assert_close([[[0, 0], [0, 0]]], "rope", axes="btd", positions=[[0, 1]],
+                            x=[[[1, 2], [3, 4]]])
+
+
 def test_a_list_that_is_no_place_stays_one():
     assert client._plain("shape", [2, 3, 4]) == [2, 3, 4]
 
