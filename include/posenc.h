@@ -34,7 +34,7 @@ extern "C" {
 #define PE_DIM_MAX         65536              /* widest row */
 #define PE_HEADS_MAX       1024               /* bias kinds */
 #define PE_AXES_MAX        2                  /* position axes of a kind */
-#define PE_PARAMS_MAX      32                 /* parameters of one kind or request */
+#define PE_PARAMS_MAX      48                 /* parameters of one kind or request */
 #define PE_FAULTS_MAX      16                 /* faults kept of one request */
 
 /* ---- Number formats ----------------------------------------------------------------------- */
@@ -241,6 +241,9 @@ struct pe_spec {
 
 void pe_spec_init(struct pe_spec *spec, const struct pe_kind *kind);
 void pe_spec_release(struct pe_spec *spec);
+/* After scaling: the base of the frequencies, where there is one; what cos and sin are times. */
+double pe_spec_effective_base(const struct pe_spec *spec);
+double pe_spec_attention(const struct pe_spec *spec);
 /* After all keys are set: defaults, then the rules between parameters. */
 bool pe_spec_finish(struct pe_spec *spec, struct pe_faults *faults);
 /* The compact form "rope:dim=64,layout=half": defaults left out (except dim), keys in table
@@ -455,8 +458,7 @@ struct pe_scores {
     bool scale_sqrt_dim;            /* divide by sqrt(dim) */
     double scale;                   /* multiply by it; 1 for none */
     enum pe_normalize normalize;
-    bool (*stop)(void *context); /* asked before each score is computed: true gives PE_STOPPED, with
-                                    outputs half done; NULL: never */
+    bool (*stop)(void *context); /* asked before each score; true: PE_STOPPED, outputs half done */
     void *stop_context;
     /* outputs */
     double *scores;   /* [anchors_n, offsets_n] */

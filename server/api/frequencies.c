@@ -17,8 +17,25 @@ static const struct pe_param keys[] = {
     KEY_STAGES,
 };
 
+/* The context is the turns' and, for some scalings, the spec's: one value for both. */
+static void share_context(struct job *job)
+{
+    struct pe_params *params = &job->specs[0].spec.params;
+    int row = pe_params_find(params, "context", 7);
+    struct pe_value *of_spec = row >= 0 ? &params->value[row] : NULL;
+    struct pe_value *of_request = job_key_edit(job, "context");
+    if (!of_spec || !of_spec->given || !of_spec->set)
+        return;
+    *of_request = (struct pe_value){.given = true, .set = true, .number = of_spec->number};
+    if (pe_params_applies(params, (size_t)row))
+        of_request->given = false; /* the spec says it */
+    else
+        *of_spec = (struct pe_value){0};
+}
+
 static bool prepare(struct job *job)
 {
+    share_context(job);
     if (!job_specs_finish(job))
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
@@ -62,8 +79,8 @@ static void readouts(struct job *job, const struct pe_frequencies *f, size_t pai
         tree_null(tree, "first_incomplete_pair");
     tree_number(tree, "context", f->context);
     if (pe_params_find(&spec->params, "attention_factor", 16) >= 0)
-        tree_number(tree, "attention_factor", pe_spec_number(spec, "attention_factor"));
-    tree_number(tree, "effective_base", pe_spec_number(spec, "base"));
+        tree_number(tree, "attention_factor", pe_spec_attention(spec));
+    tree_number(tree, "effective_base", pe_spec_effective_base(spec));
 }
 
 static bool compute(struct job *job)

@@ -75,16 +75,27 @@ static struct pe__ball quantity_ball(const struct frequencies *w, const struct r
     }
 }
 
-/* 0: the scaling keeps the frequency; 2: it divides it, by a double that is not 1. */
+/* Whether two frequencies are the same number, as far as more than doubles can tell. */
+static bool same(mpfr_t a, mpfr_t b)
+{
+    return mpfr_eq(a, b, BAND_BITS / 2) != 0;
+}
+
+/* 0: the scaling keeps the frequency; 2: it divides it by its factor; 1: anything between. */
 static int64_t band_of(const struct pe_plan *plan, size_t k)
 {
+    const struct pe_params *params = &plan->spec.params;
+    int factor = pe_params_find(params, "factor", 6);
     MPFR_DECL_INIT(scaled, BAND_BITS);
     MPFR_DECL_INIT(base, BAND_BITS);
     plan->spec.kind->ops->frequency(&plan->spec, k, true, scaled);
     plan->spec.kind->ops->frequency(&plan->spec, k, false, base);
-    mpfr_sub(scaled, base, scaled, MPFR_RNDN);
-    mpfr_mul_2si(base, base, -60, MPFR_RNDN);
-    return mpfr_greater_p(scaled, base) ? 2 : 0;
+    if (same(scaled, base))
+        return 0;
+    if (factor < 0 || !params->value[factor].set)
+        return 1;
+    mpfr_div_d(base, base, params->value[factor].number, MPFR_RNDN);
+    return same(scaled, base) ? 2 : 1;
 }
 
 static void frequencies_of_pair(const struct pe_plan *plan, const struct pe_frequencies *out,

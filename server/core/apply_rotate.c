@@ -69,6 +69,12 @@ static void map_channels(struct rotation *rotation)
 
 /* ---- Cos and sin -------------------------------------------------------------------------- */
 
+/* Whether the inverse has to take an attention factor back, beside turning back. */
+static bool undoes(const struct rotation *rotation)
+{
+    return rotation->plan->amplified && rotation->slab->job->inverse;
+}
+
 /* One of a token's cosines or sines, for MPFR. */
 struct value {
     const struct rotation *rotation;
@@ -82,6 +88,8 @@ static void value_exact(const void *context, size_t j, mpfr_t y)
     const struct rotation *rotation = value->rotation;
     pe__plan_pair_exact(rotation->plan, rotation->slab->positions, value->token,
                         rotation->first + j, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
+    if (undoes(rotation))
+        pe__plan_undo_exact(rotation->plan, y);
 }
 
 static void round_values(const struct value *value, const double *hi, const double *lo, double eps,
@@ -146,11 +154,15 @@ static void make_values(const struct rotation *rotation, size_t i)
 {
     struct work *work = rotation->work;
     size_t token = rotation->token + i;
-    work->still[i] = is_at_zero(rotation, token);
+    work->still[i] = !rotation->plan->amplified && is_at_zero(rotation, token);
     if (work->still[i])
         return;
     double eps = pe__plan_pairs(rotation->plan, &work->walk, rotation->slab->positions, token,
                                 rotation->first, rotation->n, &work->planes);
+    if (undoes(rotation))
+        eps = pe__plan_undo(rotation->plan, rotation->n, eps, &work->planes);
+    if (rotation->plan->amplified) /* the products' own errors are relative to cos and sin */
+        eps += (rotation->plan->attention.hi + rotation->plan->undo.hi) * 0x1p-100;
     struct row row = row_at(rotation, i);
     work->eps[i] = eps;
     if (rotation->to == PE_F64)
@@ -178,6 +190,8 @@ static void product_exact(const void *context, size_t i, mpfr_t y)
                         is_cosine ? y : NULL, is_cosine ? NULL : y);
     if (!is_cosine && rotation->slab->job->inverse && !mpfr_zero_p(y))
         mpfr_neg(y, y, MPFR_RNDN);
+    if (undoes(rotation))
+        pe__plan_undo_exact(rotation->plan, y);
     mpfr_mul_d(y, y, i == 0 ? member->x : member->y, MPFR_RNDN);
 }
 

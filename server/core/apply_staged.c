@@ -41,6 +41,8 @@ static void exact_value(const struct staged *staged, size_t j, bool is_sine, mpf
     bool turns_back = is_sine || plan->spec.kind->acts == PE_ADDS;
     if (staged->slab->job->inverse && turns_back && !mpfr_zero_p(y))
         mpfr_neg(y, y, MPFR_RNDN);
+    if (plan->amplified && staged->slab->job->inverse)
+        pe__plan_undo_exact(plan, y);
 }
 
 static void cosine_exact(const void *context, size_t j, mpfr_t y)
@@ -132,9 +134,13 @@ static double make_values(const struct staged *staged, struct work *work)
 {
     const struct pe_plan *plan = staged->plan;
     const struct pe_positions *positions = staged->slab->positions;
-    if (plan->pairs)
-        return pe__plan_pairs(plan, &work->walk, positions, staged->token, staged->first, staged->n,
-                              &work->planes);
+    if (plan->pairs) {
+        double eps = pe__plan_pairs(plan, &work->walk, positions, staged->token, staged->first,
+                                    staged->n, &work->planes);
+        return plan->amplified && staged->slab->job->inverse
+                   ? pe__plan_undo(plan, staged->n, eps, &work->planes)
+                   : eps;
+    }
     return pe__plan_row(plan, pe__plan_position(plan, positions->at[0][staged->token]),
                         staged->first, staged->n, work->planes.cos_hi, work->planes.cos_lo);
 }

@@ -27,6 +27,10 @@ struct pe__kind_ops {
      * frequencies_n, scaled or as without scaling, error <= 4 ulp of w. */
     size_t (*frequencies_n)(const struct pe_spec *spec);
     void (*frequency)(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w);
+    /* What cos and sin are multiplied by, error <= 4 ulp; false if that is 1. NULL: it is. */
+    bool (*attention)(const struct pe_spec *spec, mpfr_t factor);
+    /* The base after base_factor and scaling. NULL: the parameter `base`. */
+    void (*base)(const struct pe_spec *spec, mpfr_t b);
     size_t (*pairs_n)(const struct pe_spec *spec);
     /* Axis and frequency of a pair; NULL: axis 0, frequency = pair. */
     void (*pair_source)(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k);
@@ -66,6 +70,8 @@ struct pe_plan {
     struct pe_stages stages; /* those of pos, freq, angle and table that the kind has */
     double shift;
     double direction;                  /* 1 or -1 */
+    bool amplified;                    /* the attention factor is not 1 */
+    struct pe__ball attention, undo;   /* it, and 1 over its square */
     size_t pairs;                      /* 0 without frequencies */
     struct pe__cis *cis;               /* NULL without frequencies; angle stage: of frequency 1 */
     struct pe__ball *w;                /* angle stage: the frequencies; else NULL */
@@ -109,6 +115,13 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          struct pe__planes *out);
 void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
                             mpfr_ptr s);
+/* Amplified plans: cos and sin of n pairs, which have the attention factor in them, multiplied by
+ * it once more (rotated q and k both have it), or by `undo` (for the inverse of a rotation); eps is
+ * their error bound, the result the new one. The same for a value by MPFR. */
+double pe__plan_amplify(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out);
+double pe__plan_undo(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out);
+void pe__plan_amplify_exact(const struct pe_plan *plan, mpfr_t y);
+void pe__plan_undo_exact(const struct pe_plan *plan, mpfr_t y);
 /* The kind's row and bias with the plan's stages; as struct pe__kind_ops says. */
 double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
                     double *hi, double *lo);

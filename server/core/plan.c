@@ -159,6 +159,23 @@ enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions
     return pe_plan_staged(spec, &(struct pe_stages){0}, positions, plan);
 }
 
+#define ATTENTION_BITS 160
+#define GUARD_BITS     8 /* so that the factor's own error does not count */
+
+static void make_attention(struct pe_plan *plan)
+{
+    MPFR_DECL_INIT(factor, ATTENTION_BITS);
+    const struct pe__kind_ops *ops = plan->spec.kind->ops;
+    plan->amplified = ops->attention && ops->attention(&plan->spec, factor);
+    if (!plan->amplified)
+        return;
+    plan->attention.hi = mpfr_get_d(factor, MPFR_RNDN);
+    mpfr_sub_d(factor, factor, plan->attention.hi, MPFR_RNDN);
+    plan->attention.lo = mpfr_get_d(factor, MPFR_RNDN);
+    plan->attention.eps = mpfr_zero_p(factor) ? 0 : plan->attention.hi * 0x1p-104;
+    plan->undo = pe__ball_div(pe__ball_exact(1), pe__ball_mul(plan->attention, plan->attention));
+}
+
 enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages *stages,
                               const struct pe_positions *positions, struct pe_plan **plan)
 {
@@ -172,6 +189,8 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
     p->stages.named &= PE_STAGES_OF_PLANS & pe_kind_stages(spec->kind);
     p->shift = number_or(spec, "shift", 0);
     p->direction = number_or(spec, "direction", 1);
+    if (made)
+        make_attention(p);
     if (made && spec->kind->ops->frequency)
         made = make_cis(p, positions);
     if (made && spec->kind->ops->constants)
@@ -295,6 +314,61 @@ static void turn_back(size_t n, struct pe__planes *out)
     }
 }
 
+/* ---- The attention factor ----------------------------------------------------------------- */
+
+static void multiply(const struct pe__ball *factor, size_t n, double *hi, double *lo)
+{
+    for (size_t j = 0; j < n; j++) {
+        struct pe__dd product =
+            pe__dd_mul((struct pe__dd){hi[j], lo[j]}, (struct pe__dd){factor->hi, factor->lo});
+        hi[j] = product.hi;
+        lo[j] = product.lo;
+    }
+}
+
+/* Values of at most `size` in absolute value. A double times a double is exact as hi + lo. */
+static double multiply_planes(const struct pe__ball *factor, double size, size_t n, double eps,
+                              struct pe__planes *out)
+{
+    multiply(factor, n, out->cos_hi, out->cos_lo);
+    multiply(factor, n, out->sin_hi, out->sin_lo);
+    if (eps == 0 && size == 1 && factor->eps == 0 && factor->lo == 0)
+        return 0;
+    return (factor->hi + factor->eps) * eps + (factor->eps + factor->hi * 0x1p-103) * size * 1.001 +
+           PE__BALL_LOST;
+}
+
+double pe__plan_amplify(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out)
+{
+    return multiply_planes(&plan->attention, 1 + plan->attention.hi, n, eps, out);
+}
+
+double pe__plan_undo(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out)
+{
+    return multiply_planes(&plan->undo, 1 + plan->attention.hi, n, eps, out);
+}
+
+void pe__plan_amplify_exact(const struct pe_plan *plan, mpfr_t y)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(y) + GUARD_BITS);
+    plan->spec.kind->ops->attention(&plan->spec, factor);
+    mpfr_mul(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+void pe__plan_undo_exact(const struct pe_plan *plan, mpfr_t y)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(y) + GUARD_BITS);
+    plan->spec.kind->ops->attention(&plan->spec, factor);
+    mpfr_div(y, y, factor, MPFR_RNDN);
+    mpfr_div(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+/* ---- Pairs -------------------------------------------------------------------------------- */
+
 /* One pair's cosine or sine without its table stage, for MPFR. */
 struct value {
     const struct pe_plan *plan;
@@ -317,6 +391,10 @@ static void unrounded_exact(const struct pe_plan *plan, struct pe__pos at, size_
     }
     if (s && plan->direction < 0 && !mpfr_zero_p(s))
         mpfr_neg(s, s, MPFR_RNDN);
+    if (c && plan->amplified)
+        pe__plan_amplify_exact(plan, c);
+    if (s && plan->amplified)
+        pe__plan_amplify_exact(plan, s);
 }
 
 static void value_exact(const void *context, size_t pair, mpfr_t y)
@@ -345,6 +423,8 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                                : cis_row(plan, &walk->axis[0], at[0], first, n, out);
     if (plan->direction < 0)
         turn_back(n, out);
+    if (plan->amplified)
+        eps = multiply_planes(&plan->attention, 1, n, eps, out);
     if (pe__stage_named(&plan->stages, PE_STAGE_TABLE))
         eps = round_table(plan, at, first, n, eps, out);
     return eps;

@@ -23,13 +23,13 @@ static struct pe__ball mean_ball(struct pe__ball sum, size_t n)
     return n == 1 ? sum : pe__ball_div(sum, pe__ball_exact((double)n));
 }
 
-static struct pe__ball mean_length(struct pe__parts *parts, const double *vectors,
+static struct pe__ball mean_length(struct pe__parts *parts, const double *vectors, bool after,
                                    const struct pe__row *code)
 {
     size_t n = parts->job->vectors_n;
     struct pe__ball sum = {0, 0, 0};
     for (size_t v = 0; v < n; v++)
-        sum = pe__ball_add(sum, pe__length_ball(parts, vectors, v, code));
+        sum = pe__ball_add(sum, pe__length_ball(parts, vectors, v, after, code));
     return mean_ball(sum, n);
 }
 
@@ -43,8 +43,8 @@ static struct pe__ball cosines_sum(struct pe__parts *parts)
     struct pe__ball sum = {0, 0, 0};
     for (size_t v = 0; v < job->vectors_n; v++) {
         pe__choose_vectors(parts, v, 1);
-        struct pe__ball q = pe__length_ball(parts, job->q, v, query_code);
-        struct pe__ball k = pe__length_ball(parts, job->k, v, key_code);
+        struct pe__ball q = pe__length_ball(parts, job->q, v, true, query_code);
+        struct pe__ball k = pe__length_ball(parts, job->k, v, true, key_code);
         struct pe__ball cosine = pe__ball_div(pe__ball_div(pe__parts_sum(parts), q), k);
         sum = pe__ball_add(sum, cosine);
     }
@@ -136,7 +136,7 @@ static void store_terms(struct work *work, size_t i)
         if (job->terms[part] && pe__has_part(parts, part))
             store(work, part, mean_ball(pe__part_ball(parts, part), job->vectors_n),
                   &job->terms[part][i]);
-    store(work, PE__LENGTH_K_AFTER, mean_length(parts, job->k, &parts->place_code),
+    store(work, PE__LENGTH_K_AFTER, mean_length(parts, job->k, true, &parts->place_code),
           &job->norm_k_after[i]);
 }
 
@@ -150,7 +150,7 @@ static bool compute_anchor(struct work *work, size_t a)
     pe__choose_place(parts, job->anchors[a], 0);
     work->start = pe__parts_sum(parts);
     if (places_count)
-        store(work, PE__LENGTH_Q_AFTER, mean_length(parts, job->q, &parts->anchor_code),
+        store(work, PE__LENGTH_Q_AFTER, mean_length(parts, job->q, true, &parts->anchor_code),
               &job->norm_q_after[a]);
     for (size_t o = 0; o < job->offsets_n; o++) {
         if (job->stop && job->stop(job->stop_context))
@@ -163,8 +163,24 @@ static bool compute_anchor(struct work *work, size_t a)
     return true;
 }
 
-/* Where only the distance counts every anchor has the scores of the first, and vectors keep their
- * length. */
+/* Lengths after the encoding, where they are the same at all places. */
+static void store_lengths(struct work *work)
+{
+    struct pe_scores *job = work->job;
+    if (job->anchors_n == 0 || job->offsets_n == 0)
+        return;
+    job->norm_q_after[0] = job->norm_q_before;
+    job->norm_k_after[0] = job->norm_k_before;
+    if (!job->plan->amplified)
+        return;
+    store(work, PE__LENGTH_Q_AFTER, mean_length(&work->parts, job->q, true, NULL),
+          &job->norm_q_after[0]);
+    store(work, PE__LENGTH_K_AFTER, mean_length(&work->parts, job->k, true, NULL),
+          &job->norm_k_after[0]);
+}
+
+/* Where only the distance counts every anchor has the scores of the first, and lengths are the same
+ * everywhere. */
 static void copy_anchors(struct pe_scores *job)
 {
     size_t n = job->offsets_n;
@@ -174,9 +190,9 @@ static void copy_anchors(struct pe_scores *job)
             memcpy(job->rest + a * n, job->rest, n * sizeof *job->rest);
     }
     for (size_t a = 0; a < job->anchors_n; a++)
-        job->norm_q_after[a] = job->norm_q_before;
+        job->norm_q_after[a] = job->norm_q_after[0];
     for (size_t i = 0; i < job->anchors_n * n; i++)
-        job->norm_k_after[i] = job->norm_k_before;
+        job->norm_k_after[i] = job->norm_k_after[0];
 }
 
 static bool compute(struct work *work)
@@ -184,15 +200,17 @@ static bool compute(struct work *work)
     struct pe_scores *job = work->job;
     struct pe__parts *parts = &work->parts;
     pe__choose_vectors(parts, 0, job->vectors_n);
-    store(work, PE__LENGTH_Q, mean_length(parts, job->q, NULL), &job->norm_q_before);
-    store(work, PE__LENGTH_K, mean_length(parts, job->k, NULL), &job->norm_k_before);
+    store(work, PE__LENGTH_Q, mean_length(parts, job->q, false, NULL), &job->norm_q_before);
+    store(work, PE__LENGTH_K, mean_length(parts, job->k, false, NULL), &job->norm_k_before);
     bool only_distance = !pe__places_count(&parts->cell);
     size_t anchors_n = only_distance && job->anchors_n > 1 ? 1 : job->anchors_n;
     for (size_t a = 0; a < anchors_n; a++)
         if (!compute_anchor(work, a))
             return false;
-    if (only_distance)
+    if (only_distance) {
+        store_lengths(work);
         copy_anchors(job);
+    }
     return true;
 }
 

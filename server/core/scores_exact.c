@@ -59,9 +59,11 @@ void pe__code_exact(const struct pe__cell *cell, struct pe__pos at, size_t t, mp
         mpfr_set_zero(y, 1);
     else if (plan->cis && t >= 2 * plan->pairs)
         mpfr_set_ui(y, cell->parts >> PE__ROTATED & 1, MPFR_RNDN);
-    else if (plan->cis)
+    else if (plan->cis) {
         pe__plan_pair_exact_at(plan, at, t % plan->pairs, is_cos ? y : NULL, is_cos ? NULL : y);
-    else if (plan->spec.kind->properties & PE_LEARNED)
+        if (plan->amplified && cell->parts >> PE__ROTATED & 1)
+            pe__plan_amplify_exact(plan, y);
+    } else if (plan->spec.kind->properties & PE_LEARNED)
         learned_exactly(plan, at, t, y);
     else
         pe__plan_row_exact(plan, at, t, y);
@@ -137,7 +139,7 @@ static void sum_exactly(const struct pe__cell *cell, mpfr_t y)
 
 /* ---- Lengths ------------------------------------------------------------------------------ */
 
-/* Vectors (q or k) to be measured, encoded at a place of an adding kind or as they are. */
+/* Vectors (q or k) to be measured, encoded at a place or as they are. */
 struct lengths {
     const struct pe__cell *cell;
     const double *vectors;
@@ -151,11 +153,15 @@ static void square_term(const void *context, size_t i, mpfr_t y)
 {
     const struct lengths *lengths = context;
     size_t t = i / 3;
+    const struct pe_plan *plan = lengths->cell->job->plan;
+    bool rotates = plan->spec.kind->acts == PE_ROTATES;
     double x = pe__term_element(lengths->cell, lengths->vectors, lengths->v, t);
     mpfr_set_d(y, x, MPFR_RNDN);
     if (i % 3 == 0) {
+        if (lengths->at && plan->amplified && t < 2 * plan->pairs)
+            pe__plan_amplify_exact(plan, y);
         mpfr_sqr(y, y, MPFR_RNDN);
-    } else if (!lengths->at) {
+    } else if (!lengths->at || rotates) {
         mpfr_set_zero(y, 1);
     } else {
         pe__code_exact(lengths->cell, *lengths->at, t, y);
@@ -215,11 +221,10 @@ static void cosine_exactly(const void *context, size_t i, mpfr_t y)
     cell.n = 1;
     struct pe__pos query = pe__query_place(&cell);
     struct pe__pos key = pe__key_place(&cell);
-    bool places_count = pe__places_count(&cell);
-    struct lengths lengths_q = {&cell, cell.job->q, places_count ? &query : NULL,
-                                pe__query_row(&cell), 0};
-    struct lengths lengths_k = {&cell, cell.job->k, places_count ? &key : NULL, pe__key_row(&cell),
+    bool changes = pe__places_count(&cell) || cell.job->plan->amplified;
+    struct lengths lengths_q = {&cell, cell.job->q, changes ? &query : NULL, pe__query_row(&cell),
                                 0};
+    struct lengths lengths_k = {&cell, cell.job->k, changes ? &key : NULL, pe__key_row(&cell), 0};
     mpfr_t score;
     mpfr_t length;
     mpfr_inits2(mpfr_get_prec(y) + OPERAND_BITS, score, length, (mpfr_ptr)NULL);

@@ -151,11 +151,12 @@ void pe__choose_vectors(struct pe__parts *parts, size_t first, size_t n)
     }
 }
 
-/* Length of vector v of q or k, encoded with `code` unless that is NULL. */
 struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, size_t v,
-                                const struct pe__row *code)
+                                bool after, const struct pe__row *code)
 {
     const struct pe__cell *cell = &parts->cell;
+    const struct pe_plan *plan = parts->job->plan;
+    size_t amplified_n = after && plan->amplified ? 2 * plan->pairs : 0;
     struct pe__pos at = code == &parts->anchor_code ? cell->anchor : cell->place;
     if (cell->staged && code)
         return pe__staged_length(&(struct pe__encoded){cell, vectors, v, at, code});
@@ -165,6 +166,8 @@ struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, 
         struct pe__ball x = pe__ball_exact(pe__term_element(&parts->cell, vectors, v, t));
         if (code)
             x = pe__ball_add(x, (struct pe__ball){code->hi[t], code->lo[t], code->eps});
+        else if (t < amplified_n)
+            x = pe__ball_mul(x, plan->attention);
         row_put(encoded, t, x);
     }
     return pe__ball_sqrt(row_dot(encoded, encoded, parts->cell.terms_n));
@@ -182,6 +185,8 @@ static void code_from_pairs(struct pe__parts *parts, struct pe__pos at, struct p
         size_t n = pairs - first < PE__BLOCK ? pairs - first : PE__BLOCK;
         double eps =
             pe__plan_pairs_at(plan, &parts->walks[first / PE__BLOCK], places, first, n, &planes);
+        if (plan->amplified && pe__has_part(parts, PE__ROTATED))
+            eps = pe__plan_amplify(plan, n, eps, &planes);
         memcpy(&code->hi[first], planes.cos_hi, n * sizeof(double));
         memcpy(&code->lo[first], planes.cos_lo, n * sizeof(double));
         memcpy(&code->hi[pairs + first], planes.sin_hi, n * sizeof(double));

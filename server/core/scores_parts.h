@@ -61,8 +61,9 @@ static inline const struct pe__row *pe__key_code(const struct pe__parts *parts)
 /* One part, and the sum of all the score has, summed over the chosen vectors. */
 struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part);
 struct pe__ball pe__parts_sum(const struct pe__parts *parts);
-/* Length of vector v of q or k, encoded with `code` unless that is NULL. */
+/* Length of vector v of q or k; `after`: encoded, with `code` unless that is NULL, as it is for
+ * rotations, which keep the length but for an attention factor. */
 struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, size_t v,
-                                const struct pe__row *code);
+                                bool after, const struct pe__row *code);
 
 #endif

@@ -178,13 +178,19 @@ Test(problem, text_reads_well)
         call_body(&request),
         "400 Unknown parameter\n"
         "\n"
-        "There are 2 mistakes, in \"/spec/dims\" and \"/spec/dim\".\n"
+        "There are 3 mistakes, in \"/spec/dims\", \"/spec/dim\" and \"/x\".\n"
         "\n"
         "* \"dims\" is not a parameter of POST /v1/apply with kind=rope (/spec/dims)\n"
         "  did you mean \"dim\"?\n"
         "  allowed: kind dim base layout rotary_dim partial_rotary_factor direction shift\n"
-        "           scaling factor attention_factor\n"
-        "* dim must be even, got 3 (/spec/dim)\n");
+        "           base_factor scaling factor original_max context max_position\n"
+        "           low_freq_factor high_freq_factor beta_fast beta_slow truncate\n"
+        "           yarn_clamp extrapolation_factor ntk_factor mixed_b short_factor\n"
+        "           long_factor mscale mscale_all_dim mscale_coefficient attention_gain\n"
+        "           attention_factor\n"
+        "* dim must be even, got 3 (/spec/dim)\n"
+        "* a tensor is missing: x, or q and k (scores for bias kinds) (/x)\n"
+        "  for example \"x\": [[1,2,3,4]]\n");
     call_end(&request);
 }
 

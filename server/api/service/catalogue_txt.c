@@ -10,6 +10,7 @@
 #define COLUMN_BY     13
 #define COLUMN_TITLE  23
 #define COLUMN_VALUES 26
+#define FACTS_MAX     2048 /* bytes of what is said of one parameter beside its help */
 
 void catalogue_write_list(struct buf *out)
 {
@@ -97,16 +98,34 @@ static void append_default(struct buf *out, const struct pe_param *row)
         buf_printf(out, "; default %s", row->fallback + (row->fallback[0] == '@'));
     else if (schema_is_required(row))
         buf_puts(out, "; required");
-    if (row->when)
-        buf_printf(out, " (with %s)", row->when);
+    if (!row->when)
+        return;
+    buf_puts(out, " (with ");
+    for (const char *c = row->when; *c; c++)
+        *c == '|' ? buf_puts(out, ", ") : buf_putc(out, *c);
+    buf_putc(out, ')');
+}
+
+/* Type, range and default, in lines that begin where the first one does. */
+static void append_facts(struct buf *out, const struct pe_param *row)
+{
+    struct buf facts;
+    buf_init(&facts, FACTS_MAX);
+    append_values(&facts, row);
+    append_default(&facts, row);
+    buf_putc(&facts, '\0');
+    if (facts.failed)
+        out->failed = true;
+    else
+        text_wrap(out, COLUMN_VALUES, facts.data);
+    buf_release(&facts);
 }
 
 static void append_param(struct buf *out, const struct pe_param *row)
 {
     buf_printf(out, "  %s", row->name);
     text_column(out, COLUMN_VALUES);
-    append_values(out, row);
-    append_default(out, row);
+    append_facts(out, row);
     buf_putc(out, '\n');
     append_paragraph(out, 6, row->help);
     if (row->aliases) {

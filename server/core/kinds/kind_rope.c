@@ -9,7 +9,7 @@ static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2), PE__ROTARY_ROW
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
-    return pe__rotary_check(spec, 2, faults);
+    return pe__rotary_check(spec, 2, 1, faults);
 }
 
 static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w)
@@ -17,16 +17,24 @@ static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t 
     pe__rotary_frequency(spec, k, (size_t)pe_spec_number(spec, "rotary_dim"), scaled, w);
 }
 
+static void base(const struct pe_spec *spec, mpfr_t b)
+{
+    pe__rotary_base(spec, (size_t)pe_spec_number(spec, "rotary_dim"), b);
+}
+
 static const struct pe_reference references[] = {
     {"RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, "arXiv:2104.09864"},
     {"Extending Context Window of Large Language Models via Positional Interpolation", 2023,
      "arXiv:2306.15595"},
+    {"YaRN: Efficient Context Window Extension of Large Language Models", 2023, "arXiv:2309.00071"},
+    {"LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens", 2024, "arXiv:2402.13753"},
+    {"The Llama 3 Herd of Models", 2024, "arXiv:2407.21783"},
     {0},
 };
 
 static const char *const examples[] = {
     "/v1/table?kind=rope&dim=8&positions=0:4",
-    "/v1/frequencies?kind=rope&dim=128&base=500000",
+    "/v1/frequencies?kind=rope&dim=128&base=500000&scaling=llama3&factor=8&original_max=8192",
     "/v1/scores?kind=rope&layout=half",
     NULL,
 };
@@ -35,6 +43,8 @@ static const struct pe__kind_ops ops = {
     .check = check,
     .frequencies_n = pe__rotary_pairs_n,
     .frequency = frequency,
+    .base = base,
+    .attention = pe__rotary_attention,
     .pairs_n = pe__rotary_pairs_n,
     .pair_channels = pe__rotary_channels,
 };
@@ -45,8 +55,10 @@ const struct pe_kind pe__kind_rope = {
     .title = "Rotary position embedding",
     .formula = "t = direction*p*base^(-2i/rotary_dim); (a,b) -> (a cos t - b sin t, a sin t + b "
                "cos t)",
-    .help = "Rotates each pair of channels of q and k by an angle proportional to the position. "
-            "Lengths stay as they are, and q.k depends on the distance alone.",
+    .help =
+        "Rotates each pair of channels of q and k by an angle proportional to the position. "
+        "Lengths stay as they are, but for an attention factor, and q.k depends on the distance "
+        "alone.",
     .acts = PE_ROTATES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
     .axes = 1,

@@ -21,7 +21,7 @@ static const struct pe_param rows[] = {
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
-    return pe__rotary_check(spec, 4, faults);
+    return pe__rotary_check(spec, 4, 2, faults);
 }
 
 static size_t frequencies_n(const struct pe_spec *spec)
@@ -42,6 +42,11 @@ static void pair_source(const struct pe_spec *spec, size_t pair, size_t *axis, s
     *k = blocks ? pair % n : pair / 2;
 }
 
+static void base(const struct pe_spec *spec, mpfr_t b)
+{
+    pe__rotary_base(spec, pe__rotary_pairs_n(spec), b);
+}
+
 static const struct pe_reference references[] = {
     {"RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, "arXiv:2104.09864"},
     {"Rotary Position Embedding for Vision Transformer", 2024, "arXiv:2403.13298"},
@@ -58,6 +63,8 @@ static const struct pe__kind_ops ops = {
     .check = check,
     .frequencies_n = frequencies_n,
     .frequency = frequency,
+    .base = base,
+    .attention = pe__rotary_attention,
     .pairs_n = pe__rotary_pairs_n,
     .pair_source = pair_source,
     .pair_channels = pe__rotary_channels,

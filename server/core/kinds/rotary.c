@@ -5,7 +5,6 @@
  */
 #include <math.h>
 
-#include "frequency.h"
 #include "params.h"
 #include "rotary.h"
 
@@ -36,7 +35,8 @@ static bool convert_fraction(struct pe_params *params, unsigned multiple, struct
     return true;
 }
 
-bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, struct pe_faults *faults)
+bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
+                      struct pe_faults *faults)
 {
     struct pe_params *params = &spec->params;
     bool ok = convert_fraction(params, multiple, faults);
@@ -50,7 +50,9 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, struct pe_faults 
     if (direction->set && direction->number == 0)
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "direction", NULL,
                           "direction must be 1 or -1, got 0");
-    return ok;
+    size_t width = rotary_dim->set ? (size_t)rotary_dim->number / axes : 0;
+    const struct pe__series series = {spec, width, width / 2};
+    return pe__scaling_check(spec, &series, faults) && ok;
 }
 
 size_t pe__rotary_pairs_n(const struct pe_spec *spec)
@@ -65,9 +67,43 @@ void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first,
     *second = interleaved ? 2 * pair + 1 : pair + pe__rotary_pairs_n(spec);
 }
 
+/* The scalings lose no more than this many bits. */
+#define GUARD_BITS 64
+
 void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled, mpfr_t w)
 {
-    bool linear = pe_spec_number(spec, "scaling") == 1;
-    double divisor = scaled && linear ? pe_spec_number(spec, "factor") : 1;
-    pe__frequency(pe_spec_number(spec, "base"), 2 * k, width, divisor, w);
+    const struct pe__series series = {spec, width, width / 2};
+    const struct pe__scaling *scaling = pe__scaling_of(spec);
+    mpfr_t fine;
+    mpfr_init2(fine, mpfr_get_prec(w) + GUARD_BITS);
+    pe__series_power(&series, 2 * k, width, fine);
+    if (scaled && scaling->frequency)
+        scaling->frequency(&series, k, fine);
+    mpfr_set(w, fine, MPFR_RNDN);
+    mpfr_clear(fine);
+}
+
+void pe__rotary_base(const struct pe_spec *spec, size_t width, mpfr_t b)
+{
+    const struct pe__series series = {spec, width, width / 2};
+    const struct pe__scaling *scaling = pe__scaling_of(spec);
+    mpfr_t ratio;
+    pe__series_base(&series, b);
+    if (!scaling->base_ratio)
+        return;
+    mpfr_init2(ratio, mpfr_get_prec(b));
+    scaling->base_ratio(&series, ratio);
+    mpfr_mul(b, b, ratio, MPFR_RNDN);
+    mpfr_clear(ratio);
+}
+
+bool pe__rotary_attention(const struct pe_spec *spec, mpfr_t factor)
+{
+    const struct pe__series series = {.spec = spec};
+    mpfr_t fine;
+    mpfr_init2(fine, mpfr_get_prec(factor) + GUARD_BITS);
+    bool changes = pe__scaling_attention(&series, fine);
+    mpfr_set(factor, fine, MPFR_RNDN);
+    mpfr_clear(fine);
+    return changes;
 }

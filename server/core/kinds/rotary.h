@@ -9,6 +9,7 @@
 #include <mpfr.h>
 
 #include "rows.h"
+#include "scaling.h"
 
 /* The rows of all rotating kinds; dim and rotary_dim are multiples of `multiple`. In two parts, so
  * that a kind can put rows of its own between layout and rotary_dim. */
@@ -42,30 +43,21 @@
          .max = 1,                                                                                 \
          .fallback = "1",                                                                          \
          .help = "1 rotates counter-clockwise, -1 clockwise; 0 is not allowed."},                  \
-        PE__ROW_SHIFT,                                                                             \
-        {.name = "scaling",                                                                        \
-         .type = PE_ENUM,                                                                          \
-         .choices = "none|default linear|pi",                                                      \
-         .fallback = "none",                                                                       \
-         .help = "How frequencies are changed for longer contexts; linear divides them all."},     \
-        {.name = "factor",                                                                         \
-         .type = PE_REAL,                                                                          \
-         .min = 1,                                                                                 \
-         .max = 1e6,                                                                               \
-         .when = "scaling=linear",                                                                 \
-         .help = "What the frequencies are divided by."},                                          \
-    {                                                                                              \
-        .name = "attention_factor", .type = PE_REAL, .min = 1, .max = 1, .fallback = "1",          \
-        .help = "Multiplies cos and sin; 1 for the scalings offered."                              \
-    }
+        PE__ROW_SHIFT, PE__SCALING_ROWS
 
-/* rotary_dim from partial_rotary_factor; rotary_dim <= dim; direction 1 or -1. The rotated channels
- * come in multiples of `multiple`. */
-bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, struct pe_faults *faults);
+/* rotary_dim from partial_rotary_factor; rotary_dim <= dim; direction 1 or -1; the scaling's rules.
+ * The rotated channels come in multiples of `multiple`, on `axes` position axes with a series of
+ * frequencies each. */
+bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
+                      struct pe_faults *faults);
 size_t pe__rotary_pairs_n(const struct pe_spec *spec);
 void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
-/* w = base^(-2k / width), divided by factor when `scaled` asks for it. */
+/* w = base^(-2k / width), changed by the scaling when `scaled` asks for it. */
 void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled,
                           mpfr_t w);
+/* What cos and sin are multiplied by; false if it is 1. */
+bool pe__rotary_attention(const struct pe_spec *spec, mpfr_t factor);
+/* The base that the scaling comes to, for series of this width. */
+void pe__rotary_base(const struct pe_spec *spec, size_t width, mpfr_t b);
 
 #endif

@@ -244,11 +244,12 @@ bool pe_params_finish(struct pe_params *params, struct pe_faults *faults)
 bool pe__params_differs(const struct pe_params *params, size_t i)
 {
     const struct pe_value *value = &params->value[i];
-    if (!pe_params_applies(params, i))
+    const struct pe_param *row = &params->rows[i];
+    bool by_rule = row->flags & PE_DERIVED && !row->fallback && !value->given;
+    if (!pe_params_applies(params, i) || by_rule)
         return false;
     struct pe_value fallback = {0};
-    bool same =
-        read_fallback(params, i, &fallback) && pe__value_equal(&params->rows[i], value, &fallback);
+    bool same = read_fallback(params, i, &fallback) && pe__value_equal(row, value, &fallback);
     free(fallback.list);
     return !same;
 }

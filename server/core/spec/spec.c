@@ -36,6 +36,30 @@ double pe_spec_number(const struct pe_spec *spec, const char *name)
     return pe_params_get(&spec->params, name)->number;
 }
 
+double pe_spec_effective_base(const struct pe_spec *spec)
+{
+    if (!spec->kind->ops->base)
+        return pe_spec_number(spec, "base");
+    mpfr_t b;
+    mpfr_init2(b, 256);
+    spec->kind->ops->base(spec, b);
+    double base = mpfr_get_d(b, MPFR_RNDN);
+    mpfr_clear(b);
+    return base;
+}
+
+double pe_spec_attention(const struct pe_spec *spec)
+{
+    if (!spec->kind->ops->attention)
+        return 1;
+    mpfr_t factor;
+    mpfr_init2(factor, 256);
+    spec->kind->ops->attention(spec, factor);
+    double attention = mpfr_get_d(factor, MPFR_RNDN);
+    mpfr_clear(factor);
+    return attention;
+}
+
 static size_t number_or(const struct pe_spec *spec, const char *name, size_t fallback)
 {
     int i = pe_params_find(&spec->params, name, strlen(name));
