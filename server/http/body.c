@@ -44,7 +44,8 @@ void body_hand_over(struct http_exchange *exchange)
 /* aligned_alloc() with large pages for large sizes. */
 static char *body_alloc(size_t size)
 {
-    char *body = aligned_alloc(size < BODY_PAGE ? BODY_ALIGN : BODY_PAGE, size);
+    size_t align = size < BODY_PAGE ? BODY_ALIGN : BODY_PAGE;
+    char *body = aligned_alloc(align, (size + align - 1) / align * align);
 
     if (body && size >= BODY_PAGE)
         madvise(body, size, MADV_HUGEPAGE); /* only a wish */

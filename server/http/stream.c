@@ -90,9 +90,10 @@ static void stream_fail(struct http_exchange *exchange, enum err_code why)
 /* The slot of the next block to go, if it is ready. */
 static struct stream_slot *slot_ready(struct stream_run *run)
 {
+    if (run->sent == run->stream->blocks_n)
+        return NULL;
     struct stream_slot *slot = slot_of(run, run->sent);
-
-    return run->sent < run->stream->blocks_n && slot->state == SLOT_READY ? slot : NULL;
+    return slot->state == SLOT_READY ? slot : NULL;
 }
 
 /* Its bytes are where they go to. */

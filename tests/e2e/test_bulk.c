@@ -126,6 +126,95 @@ Test(bulk, bytes_are_the_same_however_they_are_made)
     }
 }
 
+/* ---- Posts that all workers take part in ---------------------------------------------------- */
+
+#define HEADS  8
+#define TOKENS 4096
+#define DIM    64
+
+/* q of [heads, tokens, dim] as f32 in a file: 8 MiB, several parts of work. */
+static char *post_file(size_t *len)
+{
+    size_t bytes = (size_t)HEADS * TOKENS * DIM * sizeof(float);
+    char header[600], *post = malloc(bytes + 2000);
+    int n = snprintf(header, sizeof header,
+                     "{\"__metadata__\":{\"request\":\"{\\\"spec\\\":\\\"rope:dim=64\\\","
+                     "\\\"axes\\\":\\\"htd\\\"}\"},\"q\":{\"dtype\":\"F32\",\"shape\":[%d,%d,%d],"
+                     "\"data_offsets\":[0,%zu]}}",
+                     HEADS, TOKENS, DIM, bytes);
+    cr_assert(post);
+    while (n % 8 != 0)
+        header[n++] = ' ';
+    uint64_t size = (uint64_t)n;
+    size_t at = (size_t)sprintf(post,
+                                "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Type: "
+                                "application/x-safetensors\r\nContent-Length: %zu\r\n\r\n",
+                                8 + size + bytes);
+    memcpy(post + at, &size, 8);
+    memcpy(post + at + 8, header, size);
+    at += 8 + size;
+    for (size_t i = 0; i < bytes / sizeof(float); i++) {
+        float x = (float)(i * 7919 % 10007) / 4096;
+        memcpy(post + at + i * sizeof x, &x, sizeof x);
+    }
+    *len = at + bytes;
+    return post;
+}
+
+/* The same numbers, fewer of them, as JSON: some 2 MB. */
+static char *post_json(size_t *len)
+{
+    size_t rows = 4000, capacity = rows * DIM * 12 + 1000, at = 0;
+    char *body = malloc(capacity), *post = malloc(capacity + 1000);
+    cr_assert(body && post);
+    at += (size_t)sprintf(body,
+                          "{\"spec\":\"rope:dim=64\",\"x\":{\"dtype\":\"f32\",\"shape\":[%zu,%d],"
+                          "\"data\":[",
+                          rows, DIM);
+    for (size_t i = 0; i < rows * DIM; i++)
+        at += (size_t)sprintf(body + at, "%s%.7g", i > 0 ? "," : "",
+                              (double)(i * 7919 % 10007) / 4096);
+    at += (size_t)sprintf(body + at, "]}}");
+    size_t head = (size_t)sprintf(post,
+                                  "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Type: "
+                                  "application/json\r\nContent-Length: %zu\r\n\r\n",
+                                  at);
+    memcpy(post + head, body, at);
+    free(body);
+    *len = head + at;
+    return post;
+}
+
+Test(bulk, posts_have_the_same_answer_from_all_workers_as_from_one)
+{
+    static const char *const workers[] = {"1", "4"};
+    struct wire_answer answers[2][2];
+    size_t len[2];
+    char *posts[2] = {post_file(&len[0]), post_json(&len[1])};
+
+    for (size_t w = 0; w < 2; w++) {
+        struct e2e_daemon daemon;
+        e2e_start(&daemon,
+                  (const char *const[]){"--workers", workers[w], "--deadline", "60", NULL});
+        struct wire wire = wire_open(daemon.port);
+        for (size_t i = 0; i < 2; i++) {
+            wire_send(&wire, posts[i], len[i]);
+            answers[w][i] = wire_read_within(&wire, false, WAIT_MS);
+            cr_expect_eq(answers[w][i].status, 200, "%s", answers[w][i].body);
+        }
+        wire_close(&wire);
+        cr_expect_eq(metric(daemon.port, "posenc_jobs_finished_total") > 6, w == 1);
+        e2e_stop(&daemon);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_eq(answers[0][i].body_len, answers[1][i].body_len);
+        cr_expect(memcmp(answers[0][i].body, answers[1][i].body, answers[0][i].body_len) == 0);
+        wire_answer_free(&answers[0][i]);
+        wire_answer_free(&answers[1][i]);
+        free(posts[i]);
+    }
+}
+
 /* Conditions are judged without a byte being made; HEAD as well. */
 Test(bulk, tags_and_heads_make_nothing)
 {
