@@ -43,8 +43,11 @@ check: all ## check the house rules: layers, symbols, headers, tables, style, ha
 	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
 	@$(if $(SAN)$(filter-out release,$(MODE)),,tests/checks/hardening.sh $(BUILD)/posencd $(LINK_api))
 	@tests/checks/tables.sh
-	@$(BUILD)/posencd --eval /openapi.json | tests/checks/openapi.py
+	@$(BUILD)/posencd --eval /openapi.json | tests/checks/openapi.py proto/openapi.json
 	@tests/checks/systemd.sh
+
+openapi: all ## write proto/openapi.json anew: the document as the daemon serves it
+	@$(BUILD)/posencd --eval /openapi.json | tests/checks/openapi.py proto/openapi.json --write
 
 # Builds of another kind stand beside the default one, or beside a given BUILD.
 OTHER   := $(if $(filter file,$(origin BUILD)),build/,$(BUILD)-)

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""openapi.py: the OpenAPI document on standard input is one: it is valid against the schema of
-OpenAPI 3.1, every schema in it is valid JSON Schema, every reference leads somewhere and every
-component is used; operations, parameters and answers say all that a reader needs, and examples fit
-the schemas they stand at. Needs python3-jsonschema.
+"""openapi.py FILE [--write]: the OpenAPI document on standard input is the one in FILE, where people
+read it, and is one: it is valid against the schema of OpenAPI 3.1, every schema in it is valid JSON
+Schema, every reference leads somewhere and every component is used; operations, parameters and
+answers say all that a reader needs, and examples fit the schemas they stand at. With --write it is
+laid out and put into FILE instead. Needs python3-jsonschema.
 """
 
 import json
@@ -17,6 +18,7 @@ with warnings.catch_warnings():
 
 META = "tests/data/openapi-3.1/schema.json"
 METHODS = ("get", "post")
+COLUMNS = 100
 VALUES = ("example", "default", "const", "enum")
 PROBLEM = "application/problem+json"
 SENTENCE = re.compile(r"[A-Za-z0-9/].*[.?]", re.S)
@@ -103,7 +105,8 @@ def check_references(document):
 
 
 def check_parameters(document, path, item):
-    parameters = [document.resolve(p) for p in item.get("parameters", [])]
+    parts = [item] + [item[method] for method in METHODS if method in item]
+    parameters = [document.resolve(p) for part in parts for p in part.get("parameters", [])]
     names = [(p["in"], p["name"]) for p in parameters]
     for name in {n for n in names if names.count(n) > 1}:
         fault(path, f"parameter {name} stands twice")
@@ -159,8 +162,36 @@ def check_operation(document, where, operation, ids):
         fault(where, "does not say what happens to mistakes")
 
 
-def main():
+def lay_out(node, indent, ahead):
+    """On one line if that holds it, behind `ahead` characters; else a line for each member."""
+    line = json.dumps(node, ensure_ascii=False)
+    if not node or not isinstance(node, (dict, list)) or len(indent) + ahead + len(line) < COLUMNS:
+        return line
+    inner = indent + "  "
+    if isinstance(node, list):
+        lines = [inner + lay_out(value, inner, 0) for value in node]
+    else:
+        names = [(json.dumps(name) + ": ", value) for name, value in node.items()]
+        lines = [inner + name + lay_out(value, inner, len(name)) for name, value in names]
+    first, last = "[]" if isinstance(node, list) else "{}"
+    return first + "\n" + ",\n".join(lines) + "\n" + indent + last
+
+
+def write(path, root):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(lay_out(root, "", 0) + "\n")
+
+
+def check_copy(path, root):
+    with open(path, encoding="utf-8") as file:
+        if json.load(file) != root:
+            fault(path, "is not what the daemon serves; make openapi writes it anew")
+
+
+def main(copy, to_write=False):
     document, ids = Document(json.load(sys.stdin)), set()
+    if to_write:
+        write(copy, document.root)
     check_form(document)
     check_references(document)
     paths = {} if faults else document.root["paths"]  # the rest relies on them
@@ -169,6 +200,7 @@ def main():
         for method in METHODS:
             if method in item:
                 check_operation(document, f"{method.upper()} {path}", item[method], ids)
+    check_copy(copy, document.root)
     for text in faults:
         print(f"openapi: {text}")
     print(f"openapi: {len(ids)} operations, {len(faults)} faults")
@@ -176,4 +208,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1], "--write" in sys.argv[2:]))
