@@ -67,8 +67,7 @@ static void spec_of_config(const json_t *test, struct pe_spec *spec)
 
 Test(scaling, truth_of_transformers_configs)
 {
-    json_t *configs = golden_load("hf_configs.json"),
-           *truth = golden_load("truth_hf_configs.json");
+    json_t *configs = golden_load("hf_configs.json"), *truth = golden_load("truth_hf_configs.json");
     json_t *tests = json_object_get(configs, "cases"), *values = json_object_get(truth, "cases");
     size_t n = json_array_size(tests), checked = 0;
     cr_assert_eq(n, json_array_size(values));
