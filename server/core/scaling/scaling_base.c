@@ -76,9 +76,9 @@ static void dynamic_stretch(const struct pe__series *series, mpfr_t g)
  */
 static void step_stretch(const struct pe__series *series, mpfr_t g)
 {
-    double reach = number(series, "original_max"), context = number(series, "context");
-    double step = 1;
-    for (; reach < context; reach *= 2)
+    double original = number(series, "original_max"), context = number(series, "context");
+    double step = 1; /* the power of two that reaches the context */
+    while (original * step < context)
         step *= 2;
     mpfr_set_d(g, step > 1 ? 2 * step - 1 : 1, MPFR_RNDN);
 }
