@@ -71,10 +71,10 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: help deps run test all e2e check fuzz bench coverage lint format install docker clean \
-        unit replay tsan fixtures openapi digests tidy fuzz-programs tests
+        unit replay tsan fixtures openapi digests tidy fuzz-programs tests test-exhaustive
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile tests/tests.mk
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' Makefile tests/tests.mk
 	@sed -n '2,3s/^# *//p' Makefile
 deps: ## install what is missing to build and test (apt-get), or say what to install by hand
 	@deploy/deps.sh build test $(if $(findstring clang,$(CC)),clang)

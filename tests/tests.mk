@@ -66,6 +66,7 @@ digests: ## compare answers between instruction sets, worker counts, compilers a
 # ---- Fuzzing (libFuzzer) and benchmarks: programs that link everything -------------------------
 INC_fuzz  := $(INC_api)
 INC_bench := $(INC_api)
+INC_exhaustive := $(INC_core)
 FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH     := $(patsubst tests/bench/bench_%.c,%,$(wildcard tests/bench/bench_*.c))
 define link_all
@@ -89,6 +90,16 @@ fuzz: ## fuzz each target for FUZZ_SECONDS under ASan and UBSan
 	@tests/fuzz/run.sh $(OTHER)clang-fuzz $(FUZZ_SECONDS) $(FUZZ)
 replay: $(FUZZ:%=$(BUILD)/tests/fuzz/replay_%)
 	@set -e; for f in $(FUZZ); do $(BUILD)/tests/fuzz/replay_$$f tests/fuzz/*/$$f; done
+$(BUILD)/tests/exhaustive/numbers: tests/exhaustive/numbers.c $(LINK_core) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(INC_core) $(LDFLAGS) -o $@ $< $(LINK_core) $(CORE_LIBS)
+$(BUILD)/tests/exhaustive/values: tests/core/test_exact.c $(LINK_core) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -DVALUES_MIN=100000000 $(INC_core) -Itests $(LDFLAGS) -o $@ \
+	    $< $(LINK_core) -lcriterion $(LIBS)
+test-exhaustive: $(addprefix $(BUILD)/tests/exhaustive/,numbers values) ## every float as text, 10^8 cosines per dtype: an hour
+	$(BUILD)/tests/exhaustive/numbers $(shell nproc)
+	$(BUILD)/tests/exhaustive/values
 bench: $(BENCH:%=$(BUILD)/tests/bench/bench_%) ## measure: a table, and build/bench.json
 	@tests/bench/run.sh $^
 coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
