@@ -15,6 +15,7 @@
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,21 @@ static void append_arguments(const char *argv[ARGUMENTS_MAX], const char *const 
         cr_assert_lt(n, ARGUMENTS_MAX - 1);
         argv[n++] = more[i];
     }
+}
+
+bool e2e_is_sanitized(void)
+{
+    struct stat info;
+    const char *path = getenv("POSENCD");
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    cr_assert(fd >= 0 && fstat(fd, &info) == 0);
+    size_t size = (size_t)info.st_size;
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    cr_assert(bytes != MAP_FAILED);
+    bool found = memmem(bytes, size, "__asan_init", 11) || memmem(bytes, size, "__tsan_init", 11);
+    munmap(bytes, size);
+    close(fd);
+    return found;
 }
 
 void e2e_start(struct e2e_daemon *daemon, const char *const *options)

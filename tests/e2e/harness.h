@@ -27,6 +27,8 @@ struct e2e_answer {
 /* Starts the daemon on a free port, its log off unless an option says otherwise; `options` ends
  * with NULL, or is NULL. */
 void e2e_start(struct e2e_daemon *daemon, const char *const *options);
+/* Whether the daemon under test has the allocator of a sanitizer, which keeps memory for itself. */
+bool e2e_is_sanitized(void);
 /* SIGTERM to this child; fails the test unless it ends with status 0. */
 void e2e_stop(struct e2e_daemon *daemon);
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 #include "fault/faults.h"
@@ -32,26 +31,12 @@ static struct e2e_daemon server;
 
 /* ---- The daemon with the shim -------------------------------------------------------------- */
 
-static bool is_sanitized(const char *path)
-{
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    cr_assert(fd >= 0 && fstat(fd, &info) == 0);
-    size_t size = (size_t)info.st_size;
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    cr_assert(bytes != MAP_FAILED);
-    bool found = memmem(bytes, size, "__asan_init", 11) || memmem(bytes, size, "__tsan_init", 11);
-    munmap(bytes, size);
-    close(fd);
-    return found;
-}
-
 /* Builds the shim here, because it is part of no program. */
 static void start_with_shim(void)
 {
     char folder[] = "/tmp/posencd-faults-XXXXXX", page[TEXT], shim[TEXT], command[2 * TEXT];
 
-    if (is_sanitized(getenv("POSENCD")))
+    if (e2e_is_sanitized())
         cr_skip_test("the daemon's allocator is a sanitizer's");
     cr_assert(mkdtemp(folder));
     snprintf(page, sizeof page, "%s/page", folder);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "harness.h"
 
@@ -129,14 +128,11 @@ static size_t peak_memory(void)
 
 static void check_bomb(const char *body, size_t len)
 {
-    struct timespec before, after;
     size_t memory = peak_memory();
-    clock_gettime(CLOCK_MONOTONIC, &before);
     struct e2e_answer answer = post("/v1/apply", "gzip", body, len);
-    clock_gettime(CLOCK_MONOTONIC, &after);
     cr_expect_eq(answer.status, 413, "%d: %s", answer.status, answer.body);
-    cr_expect_lt(after.tv_sec - before.tv_sec, 3);
-    cr_expect_lt(peak_memory() - memory, 16 * MIB + len + 8 * MIB);
+    if (!e2e_is_sanitized())
+        cr_expect_lt(peak_memory() - memory, 16 * MIB + len + 8 * MIB);
     e2e_answer_free(&answer);
 }
 
