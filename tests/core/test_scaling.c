@@ -276,8 +276,7 @@ Test(scaling, one_spec_in_all_spellings)
         "rope:dim=64,scaling=yarn,factor=4,original_max=4096",
         "rope:dim=64,scaling=yarn,original_max=4096,max_position=16384",
         "rope:dim=64,scaling=yarn,factor=4,original_max=4096,attention_factor=1.138629436111989",
-        "rope:dim=64,rope_type=yarn,factor=4,original_max_position_embeddings=4096,beta_fast=32,"
-        "beta_slow=1,truncate=true,mscale=0",
+        "rope:d=64,rope_type=yarn,alpha=4,original_max=4096,beta_fast=32,truncate=true,mscale=0",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct pe_spec spec;
