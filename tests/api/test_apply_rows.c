@@ -100,7 +100,7 @@ Test(apply_rows, a_body_becomes_its_answer_in_place)
         struct buf seeded = ask(&request, target, NULL, NULL);
         call_end(&request);
         const char *x = elements(&seeded), *y = x + layouts[i].bytes;
-        cr_assert_eq(seeded.data + seeded.len - y, layouts[i].bytes, "%s", target);
+        cr_assert(seeded.data + seeded.len == y + layouts[i].bytes, "%s", target);
 
         snprintf(json, sizeof json, "{%s}", layouts[i].json);
         size_t len = 0;
@@ -113,7 +113,7 @@ Test(apply_rows, a_body_becomes_its_answer_in_place)
         const char *span = request.response.spans[0].data;
         cr_expect(span > request.body && span < request.body + request.body_len, "%s", target);
         cr_expect_not_null(call_field(&request, "Repr-Digest"));
-        cr_expect_eq(answer.data + answer.len - elements(&answer), layouts[i].bytes);
+        cr_expect(answer.data + answer.len == elements(&answer) + layouts[i].bytes);
         cr_expect(memcmp(elements(&answer), y, layouts[i].bytes) == 0, "%s", target);
         cr_expect(memcmp(elements(&answer), x, layouts[i].bytes) != 0, "%s", target);
         call_end(&request);

@@ -8,7 +8,7 @@
 #include "call.h"
 
 /* An answer with this status; the caller decrefs. */
-static json_t *ask(const char *method, const char *target, const char *body, unsigned status)
+static json_t *ask(const char *method, const char *target, const char *body, int status)
 {
     struct request request;
     call(&request, method, target, body);
