@@ -326,7 +326,8 @@ static void multiply(const struct pe__ball *factor, size_t n, double *hi, double
     }
 }
 
-/* Values of at most `size` in absolute value. A double times a double is exact as hi + lo. */
+/* Values of at most `size` in absolute value. Those of size 1 that are exact are 0 and 1, and so
+ * are their products with an exact factor. */
 static double multiply_planes(const struct pe__ball *factor, double size, size_t n, double eps,
                               struct pe__planes *out)
 {
