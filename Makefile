@@ -134,6 +134,7 @@ install: all ## install daemon, library, header, pkg-config file and clients (DE
 	install -D -m 755 $(BUILD)/posencd $(AT)/bin/posencd
 	install -D -m 644 -t $(AT)/share/posencd $(addprefix server/web/,posenc.py posenc.js package.json)
 	install -D -m 644 include/posenc.h $(AT)/include/posenc.h
+	install -D -m 644 -t $(AT)/include/posenc include/posenc/*.h
 	install -D -m 644 $(BUILD)/libposenc.a $(AT)/lib/libposenc.a
 	install -D -m 755 $(BUILD)/libposenc.so $(AT)/lib/libposenc.so.$(VERSION)
 	ln -sf libposenc.so.$(VERSION) $(AT)/lib/$(SONAME)

@@ -109,7 +109,7 @@ coverage: ## lines and branches that the tests reach: a table, and build/gcc-cov
 	    --html-details $(OTHER)gcc-coverage/index.html --txt
 
 # ---- Lint, format -------------------------------------------------------------------------------
-HEADERS  := $(wildcard include/*.h server/*/*.h server/*/*/*.h server/*.def server/*/*.def server/*/*/*.def tests/*/*.h tests/*.h)
+HEADERS  := $(wildcard include/*.h include/*/*.h server/*/*.h server/*/*/*.h server/*.def server/*/*.def server/*/*/*.def tests/*/*.h tests/*.h)
 FORMATTED:= $(shell find include server $(wildcard tests) -name '*.[ch]' -o -name '*.cpp')
 # The tests proper are left to the compilers: clang-tidy takes minutes for Criterion's macros.
 LINTED   := $(filter-out %.inc.c $(wildcard tests/*/test_*.c),$(filter server/%.c tests/%.c,$(FORMATTED)))

@@ -2,7 +2,7 @@
 /*
  * kind.h: what an encoding kind must provide to the core, beside its catalogue entry (struct
  * pe_kind), and the plan that all operations share. A kind is one file kind_X.c and one row in
- * kinds.c; everything else (tables, apply, scores, HTTP) works from these functions.
+ * kinds.def; everything else (tables, apply, scores, HTTP) works from these functions.
  */
 #ifndef PE_CORE_KIND_H
 #define PE_CORE_KIND_H
@@ -80,8 +80,9 @@ struct pe_plan {
     size_t bytes;
 };
 
-extern const struct pe_kind pe__kind_none, pe__kind_integer, pe__kind_binary, pe__kind_sinusoidal,
-    pe__kind_learned, pe__kind_rope, pe__kind_rope2d, pe__kind_alibi, pe__kind_t5;
+#define KIND(name) extern const struct pe_kind pe__kind_##name;
+#include "kinds.def"
+#undef KIND
 
 static inline bool pe__stage_named(const struct pe_stages *stages, enum pe_stage stage)
 {

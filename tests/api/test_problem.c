@@ -173,24 +173,18 @@ Test(problem, text_reads_well)
                      "  allowed: verbose\n");
     call_end(&request);
     /* Mistakes of several types; where they are, if their text does not say it. */
-    call(&request, "POST", "/v1/apply.txt", "{\"spec\":{\"kind\":\"rope\",\"dims\":4,\"dim\":3}}");
-    cr_expect_str_eq(
-        call_body(&request),
-        "400 Unknown parameter\n"
-        "\n"
-        "There are 3 mistakes, in \"/spec/dims\", \"/spec/dim\" and \"/x\".\n"
-        "\n"
-        "* \"dims\" is not a parameter of POST /v1/apply with kind=rope (/spec/dims)\n"
-        "  did you mean \"dim\"?\n"
-        "  allowed: kind dim base layout rotary_dim partial_rotary_factor direction shift\n"
-        "           base_factor scaling factor original_max context max_position\n"
-        "           low_freq_factor high_freq_factor beta_fast beta_slow truncate\n"
-        "           yarn_clamp extrapolation_factor ntk_factor mixed_b short_factor\n"
-        "           long_factor mscale mscale_all_dim mscale_coefficient attention_gain\n"
-        "           attention_factor\n"
-        "* dim must be even, got 3 (/spec/dim)\n"
-        "* a tensor is missing: x, or q and k (scores for bias kinds) (/x)\n"
-        "  for example \"x\": [[1,2,3,4]]\n");
+    call(&request, "POST", "/v1/apply.txt", "{\"spec\":{\"kind\":\"none\",\"dims\":4,\"dim\":0}}");
+    cr_expect_str_eq(call_body(&request),
+                     "400 Unknown parameter\n"
+                     "\n"
+                     "There are 3 mistakes, in \"/spec/dims\", \"/spec/dim\" and \"/x\".\n"
+                     "\n"
+                     "* \"dims\" is not a parameter of POST /v1/apply with kind=none (/spec/dims)\n"
+                     "  did you mean \"dim\"?\n"
+                     "  allowed: kind dim shift\n"
+                     "* dim must be at least 1, got 0 (/spec/dim)\n"
+                     "* a tensor is missing: x, or q and k (scores for bias kinds) (/x)\n"
+                     "  for example \"x\": [[1,2,3,4]]\n");
     call_end(&request);
 }
 

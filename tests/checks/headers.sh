@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # headers.sh CC CXX LAYER:FLAGS...: every header compiles alone, with the include paths of its layer
-# and nothing before it; posenc.h also as C++.
+# and nothing before it; those of the library also as C++.
 set -eu
 cc=$1
 cxx=$2
@@ -30,9 +30,11 @@ for row in "$@"; do
     done
 done
 for command in "$cc -std=c11 -pedantic -x c" "$cxx -std=c++11 -pedantic -x c++"; do
-    n=$((n + 1))
-    # shellcheck disable=SC2086
-    alone include/posenc.h $command || failed=$((failed + 1))
+    for header in include/posenc.h include/posenc/*.h; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        alone "$header" $command || failed=$((failed + 1))
+    done
 done
 echo "headers: $n compiled alone, $failed failed"
 [ "$failed" -eq 0 ]

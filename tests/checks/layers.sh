@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # layers.sh: who includes whom. Nothing includes upward; each layer reaches only the layers and the
-# system libraries of its row. `include` stands for include/posenc.h.
+# system libraries of its row. `include` stands for include/posenc.h
+# and the headers that it gathers.
 set -eu
 
 # layer | may include headers of | and these system headers beyond libc's

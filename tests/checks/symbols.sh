@@ -14,7 +14,7 @@ nm -g --defined-only "$archive" | awk 'NF == 3 && $3 !~ /^pe_/ && !($2 ~ /[WVu]/
     print "libposenc.a defines " $3 }' >>"$faults"
 
 exported=$(nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
-declared=$(gcc -fpreprocessed -dD -E -x c include/posenc.h | grep -v '^ *#' | tr '\n' ' ' | tr ';{}' '\n' |
+declared=$(cat include/posenc/*.h | gcc -fpreprocessed -dD -E -x c - | grep -v '^ *#' | tr '\n' ' ' | tr ';{}' '\n' |
     sed -nE 's/^[^(]*[ *](pe_[a-z0-9_]+)\(.*/\1/p' | sort -u)
 for name in $exported; do
     echo "$declared" | grep -qx "$name" || echo "libposenc.so exports $name, which posenc.h does not declare"

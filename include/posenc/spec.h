@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* spec.h: kinds of encodings, and specs: one encoding with all its parameters. See posenc.h. */
+#ifndef POSENC_SPEC_H
+#define POSENC_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "param.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PE_DIM_MAX   65536 /* widest row */
+#define PE_HEADS_MAX 1024  /* bias kinds */
+
+enum pe_acts { PE_ACTS_NOT, PE_ADDS, PE_ROTATES, PE_BIASES };
+
+enum pe_property { /* bits: what is known of a kind, for the catalogue */
+                   PE_RELATIVE = 1,
+                   PE_KEEPS_NORM = 2,
+                   PE_LEARNED = 4,
+                   PE_UNBOUNDED = 8, /* has a value at every position, however far */
+};
+
+struct pe_reference {
+    const char *title;
+    int year;
+    const char *id; /* "arXiv:2104.09864", or a library and file */
+};
+
+/* What the catalogue says about a kind. */
+struct pe_kind {
+    const char *name;
+    const char *aliases; /* space-separated, or NULL */
+    const char *title;
+    const char *formula;
+    const char *help; /* two or three sentences */
+    enum pe_acts acts;
+    unsigned properties; /* enum pe_property */
+    size_t axes;         /* position axes: 1, or 2 for rope2d */
+    const struct pe_param *params;
+    size_t params_n;
+    const struct pe_reference *references; /* ends with a NULL title */
+    const char *const *examples;           /* query strings, ends with NULL */
+    const struct pe__kind_ops *ops;        /* private */
+};
+
+size_t pe_kinds_n(void);
+const struct pe_kind *pe_kind_at(size_t i);
+const struct pe_kind *pe_kind_find(const char *name, size_t len); /* by name or alias, or NULL */
+/* The same, but an unknown name is a fault that lists the known ones and the nearest. */
+const struct pe_kind *pe_kind_require(const char *name, size_t len, struct pe_faults *faults);
+
+/* A complete description of one encoding. Zero it or use pe_spec_init; release it after use. */
+struct pe_spec {
+    const struct pe_kind *kind;
+    struct pe_params params;
+    /* The caller's own table (learned [rows, dim], t5 [buckets, heads], row-major), by reference;
+     * NULL: values come from table_seed and table_std. */
+    const double *table;
+    size_t table_rows, table_cols;
+    char table_digest[17]; /* first 16 hex digits of its SHA-256, from the caller; "" without */
+};
+
+void pe_spec_init(struct pe_spec *spec, const struct pe_kind *kind);
+void pe_spec_release(struct pe_spec *spec);
+/* After scaling: the base of the frequencies, where there is one; what cos and sin are times. */
+double pe_spec_effective_base(const struct pe_spec *spec);
+double pe_spec_attention(const struct pe_spec *spec);
+/* After all keys are set: defaults, then the rules between parameters. */
+bool pe_spec_finish(struct pe_spec *spec, struct pe_faults *faults);
+/* The compact form "rope:dim=64,layout=half": defaults left out (except dim), keys in table
+ * order. Returns the length it needs, as snprintf does. */
+size_t pe_spec_compact(const struct pe_spec *spec, char *out, size_t size);
+/* Reads a compact form ("rope:dim=64,layout=half", "rope") into a spec that is not yet
+ * initialised; call pe_spec_finish after. All faults of the text are collected; on failure the
+ * spec needs no release. */
+bool pe_spec_parse(const char *text, struct pe_spec *spec, struct pe_faults *faults);
+double pe_spec_number(const struct pe_spec *spec, const char *name); /* a row of the kind */
+size_t pe_spec_dim(const struct pe_spec *spec);   /* width of a row; 0 for bias kinds */
+size_t pe_spec_pairs(const struct pe_spec *spec); /* frequencies: rotary_dim/2, dim/2; else 0 */
+/* Rotating kinds: the channels of a pair's first and second member. */
+void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
+size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
