@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * pairs.c: cos and sin of a block of pairs at one token, with direction, position axes and
+ * attention factor applied: what tables, rotations and scores are made of. The numbers themselves
+ * come from cis.c.
+ */
+#include "dd.h"
+#include "kind.h"
+#include "staged.h"
+
+/* ---- Pairs at one token ------------------------------------------------------------------- */
+
+struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair)
+{
+    return plan->sources ? plan->sources[pair] : (struct pe__source){0, (uint32_t)pair};
+}
+
+void pe__plan_walk_init(struct pe__plan_walk *walk)
+{
+    for (size_t axis = 0; axis < PE_AXES_MAX; axis++)
+        walk->axis[axis].valid = false;
+}
+
+/* cis of position * w_k for k in [first, first + n), the angle rounded if that stage is named. */
+static double cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
+                      size_t first, size_t n, struct pe__planes *out)
+{
+    return plan->w ? pe__staged_cis_row(plan, at, first, n, out)
+                   : pe__cis_row(plan->cis, walk, at, first, n, out);
+}
+
+/* The frequencies that a block of pairs takes from one axis, in rising order: within `n` numbers
+ * from `first` (some may be for the other axis). n = 0: none. */
+struct axis_range {
+    size_t first, n;
+};
+
+static struct axis_range axis_frequencies(const struct pe__source *sources, size_t n, size_t axis)
+{
+    struct axis_range range = {0, 0};
+    for (size_t j = 0; j < n; j++) {
+        if (sources[j].axis != axis)
+            continue;
+        if (range.n == 0)
+            range.first = sources[j].k;
+        range.n = sources[j].k - range.first + 1;
+    }
+    return range;
+}
+
+static void scatter_axis(const struct pe__source *sources, size_t n, size_t axis, size_t first_k,
+                         const struct pe__planes *from, struct pe__planes *to)
+{
+    for (size_t j = 0; j < n; j++) {
+        if (sources[j].axis != axis)
+            continue;
+        size_t i = sources[j].k - first_k;
+        to->cos_hi[j] = from->cos_hi[i];
+        to->cos_lo[j] = from->cos_lo[i];
+        to->sin_hi[j] = from->sin_hi[i];
+        to->sin_lo[j] = from->sin_lo[i];
+    }
+}
+
+static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                           const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                           struct pe__planes *out)
+{
+    const struct pe__source *sources = plan->sources + first;
+    struct pe__planes part;
+    double eps_max = 0;
+    for (size_t axis = 0; axis < plan->spec.kind->axes; axis++) {
+        struct axis_range range = axis_frequencies(sources, n, axis);
+        if (range.n == 0)
+            continue;
+        double eps = cis_row(plan, &walk->axis[axis], at[axis], range.first, range.n, &part);
+        eps_max = eps > eps_max ? eps : eps_max;
+        scatter_axis(sources, n, axis, range.first, &part, out);
+    }
+    return eps_max;
+}
+
+static void turn_back(size_t n, struct pe__planes *out)
+{
+    for (size_t j = 0; j < n; j++) { /* 0 - x: an exact zero stays +0 */
+        out->sin_hi[j] = 0 - out->sin_hi[j];
+        out->sin_lo[j] = 0 - out->sin_lo[j];
+    }
+}
+
+/* ---- The attention factor ----------------------------------------------------------------- */
+
+static void multiply(const struct pe__ball *factor, size_t n, double *hi, double *lo)
+{
+    for (size_t j = 0; j < n; j++) {
+        struct pe__dd product =
+            pe__dd_mul((struct pe__dd){hi[j], lo[j]}, (struct pe__dd){factor->hi, factor->lo});
+        hi[j] = product.hi;
+        lo[j] = product.lo;
+    }
+}
+
+/* Values of at most `size` in absolute value. Those of size 1 that are exact are 0 and 1, and so
+ * are their products with an exact factor. */
+static double multiply_planes(const struct pe__ball *factor, double size, size_t n, double eps,
+                              struct pe__planes *out)
+{
+    multiply(factor, n, out->cos_hi, out->cos_lo);
+    multiply(factor, n, out->sin_hi, out->sin_lo);
+    if (eps == 0 && size == 1 && factor->eps == 0 && factor->lo == 0)
+        return 0;
+    return (factor->hi + factor->eps) * eps + (factor->eps + factor->hi * 0x1p-103) * size * 1.001 +
+           PE__BALL_LOST;
+}
+
+double pe__plan_amplify(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out)
+{
+    return multiply_planes(&plan->attention, 1 + plan->attention.hi, n, eps, out);
+}
+
+double pe__plan_undo(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out)
+{
+    return multiply_planes(&plan->undo, 1 + plan->attention.hi, n, eps, out);
+}
+
+#define GUARD_BITS 8 /* so that the factor's own error does not count */
+
+void pe__plan_amplify_exact(const struct pe_plan *plan, mpfr_t y)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(y) + GUARD_BITS);
+    plan->spec.kind->ops->attention(&plan->spec, factor);
+    mpfr_mul(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+void pe__plan_undo_exact(const struct pe_plan *plan, mpfr_t y)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(y) + GUARD_BITS);
+    plan->spec.kind->ops->attention(&plan->spec, factor);
+    mpfr_div(y, y, factor, MPFR_RNDN);
+    mpfr_div(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+/* ---- Pairs -------------------------------------------------------------------------------- */
+
+/* One pair's cosine or sine without its table stage, for MPFR. */
+struct value {
+    const struct pe_plan *plan;
+    const struct pe__pos *at; /* per axis */
+    bool is_sine;
+};
+
+static void unrounded_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                            mpfr_ptr s)
+{
+    if (plan->w) {
+        pe__staged_cis_exact(plan, at, k, c, s);
+    } else if (at.hi != 0) {
+        pe__cis_exact(plan->cis, at, k, c, s);
+    } else {
+        if (c)
+            mpfr_set_ui(c, 1, MPFR_RNDN);
+        if (s)
+            mpfr_set_zero(s, 1);
+    }
+    if (s && plan->direction < 0 && !mpfr_zero_p(s))
+        mpfr_neg(s, s, MPFR_RNDN);
+    if (c && plan->amplified)
+        pe__plan_amplify_exact(plan, c);
+    if (s && plan->amplified)
+        pe__plan_amplify_exact(plan, s);
+}
+
+static void value_exact(const void *context, size_t pair, mpfr_t y)
+{
+    const struct value *value = context;
+    struct pe__source source = pe__pair_source(value->plan, pair);
+    unrounded_exact(value->plan, value->at[source.axis], source.k, value->is_sine ? NULL : y,
+                    value->is_sine ? y : NULL);
+}
+
+static double round_table(const struct pe_plan *plan, const struct pe__pos at[PE_AXES_MAX],
+                          size_t first, size_t n, double eps, struct pe__planes *out)
+{
+    struct value value = {plan, at, false};
+    pe__staged_values(plan, value_exact, &value, first, n, eps, out->cos_hi, out->cos_lo);
+    value.is_sine = true;
+    pe__staged_values(plan, value_exact, &value, first, n, eps, out->sin_hi, out->sin_lo);
+    return 0;
+}
+
+double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                         const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                         struct pe__planes *out)
+{
+    double eps = plan->sources ? several_axes(plan, walk, at, first, n, out)
+                               : cis_row(plan, &walk->axis[0], at[0], first, n, out);
+    if (plan->direction < 0)
+        turn_back(n, out);
+    if (plan->amplified)
+        eps = multiply_planes(&plan->attention, 1, n, eps, out);
+    if (pe__stage_named(&plan->stages, PE_STAGE_TABLE))
+        eps = round_table(plan, at, first, n, eps, out);
+    return eps;
+}
+
+double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                      const struct pe_positions *positions, size_t token, size_t first, size_t n,
+                      struct pe__planes *out)
+{
+    struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
+    for (size_t axis = 0; axis < plan->spec.kind->axes; axis++)
+        at[axis] = pe__plan_position(plan, positions->at[axis][token]);
+    return pe__plan_pairs_at(plan, walk, at, first, n, out);
+}
+
+/* For frequency k, in place of the pair. */
+static void frequency_value_exact(const void *context, size_t k, mpfr_t y)
+{
+    const struct value *value = context;
+    unrounded_exact(value->plan, value->at[0], k, value->is_sine ? NULL : y,
+                    value->is_sine ? y : NULL);
+}
+
+void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                            mpfr_ptr s)
+{
+    if (!pe__stage_named(&plan->stages, PE_STAGE_TABLE)) {
+        unrounded_exact(plan, at, k, c, s);
+        return;
+    }
+    enum pe_dtype dtype = plan->stages.dtype[PE_STAGE_TABLE];
+    struct value value = {plan, &at, false};
+    if (c)
+        mpfr_set_d(c, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
+    value.is_sine = true;
+    if (s)
+        mpfr_set_d(s, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
+}
+
+void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
+                         size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s)
+{
+    struct pe__source source = pe__pair_source(plan, pair);
+    struct pe__pos at = pe__plan_position(plan, positions->at[source.axis][token]);
+    pe__plan_pair_exact_at(plan, at, source.k, c, s);
+}
