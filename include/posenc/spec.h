@@ -30,6 +30,12 @@ struct pe_reference {
     const char *id; /* "arXiv:2104.09864", or a library and file */
 };
 
+/* Who uses a kind. */
+struct pe_library {
+    const char *name;
+    const char *use; /* models or functions, and the keys that theirs differ in */
+};
+
 /* What the catalogue says about a kind. */
 struct pe_kind {
     const char *name;
@@ -37,11 +43,14 @@ struct pe_kind {
     const char *title;
     const char *formula;
     const char *help; /* two or three sentences */
+    const char
+        *outside; /* what becomes of positions beyond those trained on; one or two sentences */
     enum pe_acts acts;
     unsigned properties; /* enum pe_property */
     size_t axes;         /* position axes: 1, or 2 for rope2d */
     const struct pe_param *params;
     size_t params_n;
+    const struct pe_library *libraries;    /* ends with a NULL name */
     const struct pe_reference *references; /* ends with a NULL title */
     const char *const *examples;           /* query strings, ends with NULL */
     const struct pe__kind_ops *ops;        /* private */

@@ -19,6 +19,15 @@ static void expect_kind(const json_t *entry, const struct pe_kind *kind)
     cr_expect_str_eq(text_at(entry, "kind"), kind->name);
     cr_expect_str_eq(text_at(entry, "title"), kind->title);
     cr_expect_str_eq(text_at(entry, "formula"), kind->formula);
+    cr_expect_str_eq(text_at(entry, "outside_training"), kind->outside);
+    const json_t *library, *libraries = json_object_get(entry, "libraries");
+    size_t libraries_n = 0;
+    for (const struct pe_library *row = kind->libraries; row->name; row++) {
+        library = json_array_get(libraries, libraries_n++);
+        cr_expect_str_eq(text_at(library, "name"), row->name);
+        cr_expect_str_eq(text_at(library, "use"), row->use);
+    }
+    cr_expect_eq(json_array_size(libraries), libraries_n, "%s", kind->name);
     cr_expect_str_eq(text_at(entry, "by"), by[kind->acts]);
     const json_t *properties = json_object_get(entry, "properties");
     cr_expect_eq(json_is_true(json_object_get(properties, "relative")),
@@ -142,6 +151,8 @@ Test(catalogue, as_text)
         call(&request, "GET", target, NULL);
         cr_expect_str_eq(request.response.content_type, "text/plain; charset=utf-8");
         const char *text = call_body(&request);
+        for (const struct pe_library *row = kind->libraries; row->name; row++)
+            cr_expect(strstr(text, row->name), "%s: no %s", kind->name, row->name);
         for (size_t j = 0; j < kind->params_n; j++)
             cr_expect(strstr(text, kind->params[j].name), "%s: no %s", kind->name,
                       kind->params[j].name);

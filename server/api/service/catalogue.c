@@ -42,6 +42,17 @@ static void add_properties(struct tree *parent, unsigned properties)
     tree_bool(object, "unbounded", properties & PE_UNBOUNDED);
 }
 
+static void add_libraries(struct tree *parent, const struct pe_library *libraries)
+{
+    struct tree *array = tree_array(parent, "libraries");
+
+    for (; libraries->name; libraries++) {
+        struct tree *row = tree_object(array, NULL);
+        tree_string(row, "name", libraries->name);
+        tree_string(row, "use", libraries->use);
+    }
+}
+
 static void add_references(struct tree *parent, const struct pe_reference *references)
 {
     struct tree *array = tree_array(parent, "references");
@@ -66,7 +77,9 @@ static void add_kind(struct tree *parent, const struct pe_kind *kind)
     tree_string(parent, "formula", kind->formula);
     tree_integer(parent, "axes", (int64_t)kind->axes);
     add_properties(parent, kind->properties);
+    tree_string(parent, "outside_training", kind->outside);
     schema_kind(parent, "schema", kind, true);
+    add_libraries(parent, kind->libraries);
     add_references(parent, kind->references);
     struct tree *examples = tree_array(parent, "examples");
     for (const char *const *example = kind->examples; *example; example++)

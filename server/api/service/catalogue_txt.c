@@ -135,18 +135,31 @@ static void append_param(struct buf *out, const struct pe_param *row)
     }
 }
 
+static void append_library(struct buf *out, const struct pe_library *row)
+{
+    buf_printf(out, "  %s", row->name);
+    text_column(out, COLUMN_VALUES);
+    text_wrap(out, COLUMN_VALUES, row->use);
+    buf_putc(out, '\n');
+}
+
 void catalogue_write_kind(struct buf *out, const struct pe_kind *kind)
 {
     buf_printf(out, "%s: %s\n\n", kind->name, kind->title);
     append_paragraph(out, 2, kind->formula);
     buf_putc(out, '\n');
     append_paragraph(out, 0, kind->help);
+    buf_puts(out, "\nBeyond the positions of training\n");
+    append_paragraph(out, 2, kind->outside);
     buf_puts(out, "\nParameters\n");
     for (size_t i = 0; i < kind->params_n; i++)
         append_param(out, &kind->params[i]);
     buf_puts(out, "\nExamples\n");
     for (const char *const *example = kind->examples; *example; example++)
         buf_printf(out, "  curl \"$U%s\"\n", *example);
+    buf_puts(out, kind->libraries->name ? "\nUsed by\n" : "\nUsed by no library\n");
+    for (const struct pe_library *row = kind->libraries; row->name; row++)
+        append_library(out, row);
     buf_puts(out, "\nReferences\n");
     for (const struct pe_reference *row = kind->references; row->title; row++) {
         char line[320];

@@ -174,6 +174,15 @@ static void bias_exact(const struct pe_plan *plan, size_t head, double m, double
 
 /* ---- Catalogue ---------------------------------------------------------------------------- */
 
+static const struct pe_library libraries[] = {
+    {"transformers", "BLOOM, MPT; Falcon with slopes in bf16 (stages=freq:bf16)"},
+    {"vLLM", "slopes, applied in the kernels"},
+    {"llama.cpp", "max_bias, in the softmax"},
+    {"keras-hub", "AlibiBias"},
+    {"x-transformers", "AlibiPositionalBias, symmetric"},
+    {0},
+};
+
 static const struct pe_reference references[] = {
     {"Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",
      2021, "arXiv:2108.12409"},
@@ -201,11 +210,14 @@ const struct pe_kind pe__kind_alibi = {
     .help = "Subtracts from each attention score a slope times the distance, one slope per head. "
             "Heads beyond a power of two n take the odd powers of 2^(-8/(2n)). Vectors stay as "
             "they are.",
+    .outside = "Made for it: the penalty grows on with the distance, so far tokens fade as the "
+               "near ones of training did.",
     .acts = PE_BIASES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

@@ -72,6 +72,8 @@ static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_
     mpfr_set_d(y, hi, MPFR_RNDN);
 }
 
+static const struct pe_library libraries[] = {{0}};
+
 static const struct pe_reference references[] = {
     {"You could have designed state of the art positional encoding", 2024,
      "huggingface.co/blog/designing-positional-encoding"},
@@ -93,11 +95,14 @@ const struct pe_kind pe__kind_binary = {
     .formula = "PE[p,j] = bit j of p, j = 0 the lowest; y = x + PE",
     .help = "Adds the bits of the position, one per channel: bounded, but neighbours may differ in "
             "many channels. A position that is negative, fractional or too large is an error.",
+    .outside = "Positions from 2^dim on have no value. Below, bits that were 0 in all of "
+               "training turn 1.",
     .acts = PE_ADDS,
     .properties = 0,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

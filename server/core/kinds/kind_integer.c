@@ -66,6 +66,8 @@ static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_
     mpfr_clear(sum);
 }
 
+static const struct pe_library libraries[] = {{0}};
+
 static const struct pe_reference references[] = {
     {"You could have designed state of the art positional encoding", 2024,
      "huggingface.co/blog/designing-positional-encoding"},
@@ -86,11 +88,15 @@ const struct pe_kind pe__kind_integer = {
     .formula = "PE[p,j] = p, or p/normalize_by; y = x + PE",
     .help = "Adds the position to every channel. Unnormalised it grows without bound and drowns "
             "the content; divided by the length, the same position differs from text to text.",
+    .outside = "Grows on: values that no layer has seen, and larger than the content. Divided by "
+               "the length it stays within 0 and 1, but the steps become smaller than in "
+               "training.",
     .acts = PE_ADDS,
     .properties = PE_UNBOUNDED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

@@ -57,6 +57,15 @@ static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_
     pe__lookup_exact(&plan->spec, first_element(plan, position) + channel, y);
 }
 
+static const struct pe_library libraries[] = {
+    {"transformers", "BERT, GPT-2, ViT, CLIP from row 0; RoBERTa, BART, OPT from row 2 "
+                     "(shift=2)"},
+    {"vLLM", "the same models"},
+    {"llama.cpp", "the same models"},
+    {"keras-hub", "PositionEmbedding"},
+    {0},
+};
+
 static const struct pe_reference references[] = {
     {"Convolutional Sequence to Sequence Learning", 2017, "arXiv:1705.03122"},
     {"BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", 2018,
@@ -84,11 +93,14 @@ const struct pe_kind pe__kind_learned = {
     .help = "Adds row p of a table to the vector at position p. The table is posted, or drawn from "
             "table_seed as an untrained model's would be. A position outside the table is an "
             "error: there is no value.",
+    .outside = "No value: the lookup fails behind the last row. Rows that training never reached "
+               "are as random as at the start.",
     .acts = PE_ADDS,
     .properties = PE_LEARNED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

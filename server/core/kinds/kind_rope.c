@@ -22,6 +22,21 @@ static void base(const struct pe_spec *spec, mpfr_t b)
     pe__rotary_base(spec, (size_t)pe_spec_number(spec, "rotary_dim"), b);
 }
 
+static const struct pe_library libraries[] = {
+    {"transformers", "Llama, Mistral, Qwen, Gemma: layout=half; GPT-J, Cohere, GLM, Llama 4: "
+                     "interleaved"},
+    {"vLLM", "is_neox_style: layout=half, else interleaved"},
+    {"llama.cpp", "NORM: interleaved; NEOX: layout=half"},
+    {"ONNX", "RotaryEmbedding with interleaved=0: layout=half"},
+    {"ONNX Runtime", "com.microsoft.RotaryEmbedding, in the same way"},
+    {"Meta llama", "interleaved"},
+    {"torchtune", "interleaved; Qwen 2, Phi-3: layout=half"},
+    {"keras-hub", "layout=half"},
+    {"rotary-embedding-torch", "interleaved"},
+    {"diffusers", "use_real_unbind_dim -1: interleaved; -2: layout=half"},
+    {0},
+};
+
 static const struct pe_reference references[] = {
     {"RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, "arXiv:2104.09864"},
     {"Extending Context Window of Large Language Models via Positional Interpolation", 2023,
@@ -59,11 +74,15 @@ const struct pe_kind pe__kind_rope = {
         "Rotates each pair of channels of q and k by an angle proportional to the position. "
         "Lengths stay as they are, but for an attention factor, and q.k depends on the distance "
         "alone.",
+    .outside = "Has a value everywhere. Pairs that did not complete a turn in training reach new "
+               "angles, and attention breaks down soon after; the scalings bring them back into "
+               "the range.",
     .acts = PE_ROTATES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

@@ -47,6 +47,15 @@ static void base(const struct pe_spec *spec, mpfr_t b)
     pe__rotary_base(spec, pe__rotary_pairs_n(spec), b);
 }
 
+static const struct pe_library libraries[] = {
+    {"transformers", "Qwen2-VL vision: layout=half; Llama 4 vision: interleaved, columns "
+                     "before rows"},
+    {"llama.cpp", "VISION: layout=half"},
+    {"timm", "RotaryEmbeddingCat, interleaved"},
+    {"EVA-02", "interleaved, with positions scaled to the grid of pre-training"},
+    {0},
+};
+
 static const struct pe_reference references[] = {
     {"RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, "arXiv:2104.09864"},
     {"Rotary Position Embedding for Vision Transformer", 2024, "arXiv:2403.13298"},
@@ -77,11 +86,15 @@ const struct pe_kind pe__kind_rope2d = {
                "t - b sin t, a sin t + b cos t)",
     .help = "Rotates half of the pairs by the row and half by the column, for images cut into "
             "patches. Lengths stay as they are, and q.k depends on the two distances alone.",
+    .outside = "Has a value everywhere. More rows or columns than in training bring new angles "
+               "for the slow pairs; with coordinates scaled to the training grid they stay in "
+               "the range.",
     .acts = PE_ROTATES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
     .axes = 2,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

@@ -84,6 +84,16 @@ static void pair_channels(const struct pe_spec *spec, size_t pair, size_t *c, si
         *c = PE__NO_CHANNEL;
 }
 
+static const struct pe_library libraries[] = {
+    {"transformers", "interleaved: XLM, DistilBERT; layout=half: Marian, Pegasus; "
+                     "layout=half with spacing=endpoint: M2M100, XGLM, Speech2Text, Whisper"},
+    {"fairseq", "layout=half, spacing=endpoint, real tokens from padding_idx + 1 on"},
+    {"tensor2tensor", "layout=half, spacing=endpoint"},
+    {"keras-hub", "SinePositionEncoding, interleaved"},
+    {"diffusers", "SinusoidalPositionalEmbedding, interleaved"},
+    {0},
+};
+
 static const struct pe_reference references[] = {
     {"Attention Is All You Need", 2017, "arXiv:1706.03762"},
     {0},
@@ -113,11 +123,14 @@ const struct pe_kind pe__kind_sinusoidal = {
         "Adds sines and cosines of geometrically spaced wavelengths to the vectors. PE(m).PE(n) "
         "depends on m-n alone, but scores of encoded vectors also have two terms that depend "
         "on where they stand.",
+    .outside = "Has a value everywhere. Slow pairs then take values that were never seen, and "
+               "models trained with it get worse soon after their length.",
     .acts = PE_ADDS,
     .properties = PE_UNBOUNDED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,

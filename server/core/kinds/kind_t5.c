@@ -204,6 +204,16 @@ static void bias_exact(const struct pe_plan *plan, size_t head, double m, double
 
 /* ---- Catalogue ---------------------------------------------------------------------------- */
 
+static const struct pe_library libraries[] = {
+    {"transformers", "T5, mT5, UMT5; WavLM with 320 buckets to distance 800"},
+    {"llama.cpp", "T5, max_distance fixed at 128"},
+    {"ONNX Runtime", "RelativePositionBias"},
+    {"x-transformers", "RelativePositionBias, values times the square root of dim"},
+    {"keras-hub", "T5"},
+    {"torchtune", "T5 encoder"},
+    {0},
+};
+
 static const struct pe_reference references[] = {
     {"Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", 2019,
      "arXiv:1910.10683"},
@@ -232,11 +242,14 @@ const struct pe_kind pe__kind_t5 = {
     .help = "Adds to each attention score a learned number that depends on the head and on the "
             "bucket of the distance: one bucket per near distance, logarithmic buckets up to "
             "max_distance, one for all beyond. The table is posted, or drawn from table_seed.",
+    .outside = "All distances from max_distance on share the last bucket, so longer texts have a "
+               "value that was trained.",
     .acts = PE_BIASES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_LEARNED | PE_UNBOUNDED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
     .references = references,
     .examples = examples,
     .ops = &ops,
