@@ -160,6 +160,10 @@ Test(frequency, follows_its_formula_at_any_precision)
         {"sinusoidal:dim=7,odd=sin", 4, 10000, 2, 7, 1},
         {"sinusoidal:dim=64,spacing=endpoint", 32, 10000, 1, 31, 1},
         {"sinusoidal:dim=5,spacing=endpoint", 2, 10000, 1, 1, 1},
+        {"sinusoidal:dim=64,spacing=shift,freq_shift=1", 32, 10000, 1, 31, 1},
+        {"sinusoidal:dim=65,spacing=shift,freq_shift=0.5", 32, 10000, 2, 63, 1},
+        {"sinusoidal:dim=6,spacing=shift,freq_shift=2.5,base=1e30", 3, 1e30, 2, 1, 1},
+        {"sinusoidal:dim=64,spacing=shift,freq_shift=-1", 32, 10000, 1, 33, 1},
     };
     static const long bits[] = {64, 256, 1000, 5000};
     for (size_t i = 0; i < N(cases); i++) {
@@ -204,6 +208,9 @@ Test(pairs, have_their_channels)
         {"sinusoidal:dim=7,odd=sin", 4, {1, 3, 5, -1}, {0, 2, 4, 6}},
         {"sinusoidal:dim=7,odd=sin,layout=half", 4, {4, 5, 6, -1}, {0, 1, 2, 3}},
         {"sinusoidal:dim=1,odd=sin", 1, {-1}, {0}},
+        {"sinusoidal:dim=8,order=cos_sin", 4, {0, 1, 2, 3}, {4, 5, 6, 7}},
+        {"sinusoidal:dim=7,order=cos_sin", 3, {0, 1, 2}, {3, 4, 5}},
+        {"sinusoidal:dim=7,order=cos_sin,odd=sin", 4, {0, 1, 2, -1}, {3, 4, 5, 6}},
     };
     for (size_t i = 0; i < N(cases); i++) {
         struct pe_spec spec;

@@ -10,5 +10,8 @@
 
 /* w = base^(-numerator / denominator) / divisor, error < 1 ulp of w. base > 1, divisor > 0. */
 void pe__frequency(double base, size_t numerator, size_t denominator, double divisor, mpfr_t w);
+/* w = base^(-numerator / (denominator - shift)), error < 1 ulp of w; denominator > shift. */
+void pe__frequency_shifted(double base, size_t numerator, size_t denominator, double shift,
+                           mpfr_t w);
 
 #endif
