@@ -47,9 +47,7 @@ struct pe_kind {
         *outside; /* what becomes of positions beyond those trained on; one or two sentences */
     enum pe_acts acts;
     unsigned properties; /* enum pe_property */
-    size_t axes;         /* position axes: 1, or 2 for rope2d */
-    bool counts_pixels;  /* its coordinates count valid pixels from 1: the row and the column, and
-                            where it has four axes also the last count in that column and row */
+    size_t axes;         /* position axes, where the parameters do not say another number */
     const struct pe_param *params;
     size_t params_n;
     const struct pe_library *libraries;    /* ends with a NULL name */
@@ -91,9 +89,12 @@ size_t pe_spec_compact(const struct pe_spec *spec, char *out, size_t size);
 bool pe_spec_parse(const char *text, struct pe_spec *spec, struct pe_faults *faults);
 double pe_spec_number(const struct pe_spec *spec, const char *name); /* a row of the kind */
 size_t pe_spec_dim(const struct pe_spec *spec);   /* width of a row; 0 for bias kinds */
+size_t pe_spec_axes(const struct pe_spec *spec);  /* position axes; after pe_spec_finish */
 size_t pe_spec_pairs(const struct pe_spec *spec); /* frequencies: rotary_dim/2, dim/2; else 0 */
 /* Rotating kinds: the channels of a pair's first and second member. */
 void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
+/* The position axis that a pair turns with. */
+size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
 
 #ifdef __cplusplus

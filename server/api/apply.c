@@ -81,7 +81,7 @@ static bool seed_tensor(struct job *job, struct apply *own)
     struct pe_value *positions = job_key_edit(job, "positions");
     if (!positions->set && !job_key(job, "grid")->set)
         *positions = (struct pe_value){.given = true, .set = true, .text = "0:32"};
-    if (!job_positions(job, "positions", job->specs[0].spec.kind->axes, 1, &lists))
+    if (!job_positions(job, "positions", pe_spec_axes(&job->specs[0].spec), 1, &lists))
         return false;
     x->rank = 2;
     x->shape[0] = lists.list->n;
@@ -181,7 +181,9 @@ static bool default_positions(struct job *job, struct target *target, const char
         return false;
     for (size_t i = 0; i < n; i++)
         at[i] = (double)i;
-    *list = (struct pe_positions){.axes = axes, .n = n, .at = {at, at}};
+    *list = (struct pe_positions){.axes = axes, .n = n};
+    for (size_t axis = 0; axis < axes; axis++)
+        list->at[axis] = at;
     target->positions = (struct position_lists){.list = list, .lists_n = 1, .where = name};
     if (n > 0) /* no text says: no positions */
         target->positions.text = arena_printf(&job->request->arena, "0:%zu", n);
@@ -198,14 +200,14 @@ static bool is_default_range(const char *text, size_t n)
 
 static bool read_positions(struct job *job, struct target *target)
 {
-    const struct pe_kind *kind = job->specs[target->spec].spec.kind;
+    size_t axes = pe_spec_axes(&job->specs[target->spec].spec);
     bool own_k = target->role == 2 && job_key(job, "k_positions")->set;
     const char *name = own_k ? "k_positions" : "positions";
     bool given = job_key(job, name)->set || job_key(job, "grid")->set;
     bool none = target->view.tokens == 0 && (!given || job_positions_empty(job, name));
-    bool ok = none || (!given && kind->axes == 1)
-                  ? default_positions(job, target, name, kind->axes)
-                  : job_positions(job, name, kind->axes, target->view.batches, &target->positions);
+    bool ok = none || (!given && axes == 1)
+                  ? default_positions(job, target, name, axes)
+                  : job_positions(job, name, axes, target->view.batches, &target->positions);
     if (!ok)
         return false;
     const struct position_lists *p = &target->positions;

@@ -45,8 +45,8 @@ static bool prepare(struct job *job)
                        spec->kind->name);
     job_derive(job, "dtype", PE_F64);
     static const double zero = 0;
-    job->plan_positions = (struct pe_positions){.axes = spec->kind->axes, .n = 1};
-    for (size_t axis = 0; axis < spec->kind->axes; axis++)
+    job->plan_positions = (struct pe_positions){.axes = pe_spec_axes(spec), .n = 1};
+    for (size_t axis = 0; axis < job->plan_positions.axes; axis++)
         job->plan_positions.at[axis] = &zero;
     static const char *const names[] = {"inv_freq", "base_inv_freq", "wavelength", "turns", "band"};
     enum pe_dtype dtype = job_dtype(job, PE_F64);

@@ -196,7 +196,7 @@ static bool prepare(struct job *job)
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
     bool ok = job_specs_finish(job);
-    ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions) && ok;
+    ok = job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions) && ok;
     if (!ok)
         return false;
     own->dtype = job_dtype(job, PE_F64);

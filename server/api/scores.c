@@ -172,10 +172,11 @@ static bool check_kinds(struct job *job)
     bool ok = true;
     for (size_t s = 0; s < job->specs_n; s++) {
         const struct pe_kind *kind = job->specs[s].spec.kind;
-        if (kind->axes > 1)
+        size_t axes = pe_spec_axes(&job->specs[s].spec);
+        if (axes > 1)
             ok = err_add(&job->request->err, ERR_invalid_value, "kind",
                          "scores against one offset need a kind with one axis",
-                         "kind=%s has %zu position axes", kind->name, kind->axes);
+                         "kind=%s has %zu position axes", kind->name, axes);
         if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
             ok = err_add(&job->request->err, ERR_invalid_value, "terms",
                          "for example kind=sinusoidal",

@@ -257,7 +257,7 @@ static bool prepare(struct job *job)
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
     bool ok = job_specs_finish(job);
-    ok = job_positions(job, "positions", spec->kind->axes, 1, &own->positions) && ok;
+    ok = job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions) && ok;
     ok = read_value(job, own) && keys_read(job, own->value) && ok;
     if (!ok)
         return false;

@@ -15,8 +15,6 @@
 
 /* ---- What both are made of ---------------------------------------------------------------- */
 
-static const struct pe__ball turn_ball = {0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52, 0x1p-105};
-
 static void set_turn(mpfr_t turn)
 {
     mpfr_const_pi(turn, MPFR_RNDN);
@@ -29,6 +27,15 @@ static void divide_by_turn(mpfr_t y)
     mpfr_init2(turn, mpfr_get_prec(y));
     set_turn(turn);
     mpfr_div(y, y, turn, MPFR_RNDN);
+    mpfr_clear(turn);
+}
+
+static void multiply_by_turn(mpfr_t y)
+{
+    mpfr_t turn;
+    mpfr_init2(turn, mpfr_get_prec(y));
+    set_turn(turn);
+    mpfr_mul(y, y, turn, MPFR_RNDN);
     mpfr_clear(turn);
 }
 
@@ -49,7 +56,8 @@ static void quantity_exact(const void *context, size_t i, mpfr_t y)
     pe__plan_frequency(request->plan, i, request->quantity != BASE_INV_FREQ, y);
     if (request->quantity == TURNS)
         mpfr_mul_d(y, y, request->context, MPFR_RNDN);
-    if (request->quantity == TURNS || request->quantity == WAVELENGTH)
+    if ((request->quantity == TURNS || request->quantity == WAVELENGTH) &&
+        request->plan->unit == PE__RADIANS)
         divide_by_turn(y);
     if (request->quantity == WAVELENGTH)
         mpfr_ui_div(y, 1, y, MPFR_RNDN);
@@ -62,13 +70,15 @@ struct frequencies {
 
 static struct pe__ball quantity_ball(const struct frequencies *w, const struct request *request)
 {
+    bool radians = request->plan->unit == PE__RADIANS;
+    struct pe__ball turn = radians ? pe__ball_turn() : pe__ball_exact(1);
     switch (request->quantity) {
     case BASE_INV_FREQ:
         return w->base;
     case WAVELENGTH:
-        return pe__ball_div(turn_ball, w->scaled);
+        return pe__ball_div(turn, w->scaled);
     case TURNS:
-        return pe__ball_div(pe__ball_mul(w->scaled, pe__ball_exact(request->context)), turn_ball);
+        return pe__ball_div(pe__ball_mul(w->scaled, pe__ball_exact(request->context)), turn);
     case INV_FREQ:
     default:
         return w->scaled;
@@ -88,8 +98,8 @@ static int64_t band_of(const struct pe_plan *plan, size_t k)
     int factor = pe_params_find(params, "factor", 6);
     MPFR_DECL_INIT(scaled, BAND_BITS);
     MPFR_DECL_INIT(base, BAND_BITS);
-    plan->spec.kind->ops->frequency(&plan->spec, k, true, scaled);
-    plan->spec.kind->ops->frequency(&plan->spec, k, false, base);
+    pe__plan_formula(plan, k, true, scaled);
+    pe__plan_formula(plan, k, false, base);
     if (same(scaled, base))
         return 0;
     if (factor < 0 || !params->value[factor].set)
@@ -134,8 +144,14 @@ struct angle {
     enum pe_angle form;
 };
 
-/* direction * position * w_k in radians, rounded if that stage is named. */
-static void radians_exact(const struct angle *angle, size_t k, mpfr_t y)
+/* Whether angles come in turns: a rounded one is in radians. */
+static bool is_in_turns(const struct pe_plan *plan)
+{
+    return plan->unit == PE__TURNS && !plan->w;
+}
+
+/* direction * position * w_k, rounded if that stage is named. */
+static void product_exact(const struct angle *angle, size_t k, mpfr_t y)
 {
     if (angle->plan->w)
         mpfr_set_d(y, pe__staged_angle(angle->plan, angle->at, k), MPFR_RNDN);
@@ -145,6 +161,13 @@ static void radians_exact(const struct angle *angle, size_t k, mpfr_t y)
         mpfr_neg(y, y, MPFR_RNDN);
     if (mpfr_zero_p(y))
         mpfr_set_zero(y, 1);
+}
+
+static void turns_exact(const struct angle *angle, size_t k, mpfr_t y)
+{
+    product_exact(angle, k, y);
+    if (!is_in_turns(angle->plan))
+        divide_by_turn(y);
 }
 
 /* The angle's turns less the whole ones, of which there are at most 2^54. The fraction has lost as
@@ -157,8 +180,7 @@ static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
     mpfr_t whole;
     mpfr_inits2(bits, turns, whole, (mpfr_ptr)NULL);
     for (;;) {
-        radians_exact(angle, k, turns);
-        divide_by_turn(turns);
+        turns_exact(angle, k, turns);
         mpfr_floor(whole, turns);
         mpfr_sub(turns, turns, whole, MPFR_RNDN);
         if (mpfr_zero_p(whole) || !mpfr_number_p(turns) || /* of an infinite angle */
@@ -175,18 +197,20 @@ static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
 static void angle_exact(const void *context, size_t k, mpfr_t y)
 {
     const struct angle *angle = context;
-    if (angle->form != PE_ANGLE_MOD) {
-        radians_exact(angle, k, y);
-        if (angle->form == PE_TURNS)
-            divide_by_turn(y);
-        return;
+    switch (angle->form) {
+    case PE_TURNS:
+        turns_exact(angle, k, y);
+        break;
+    case PE_ANGLE_MOD:
+        fraction_exact(angle, k, y);
+        multiply_by_turn(y);
+        break;
+    case PE_ANGLE:
+    default:
+        product_exact(angle, k, y);
+        if (is_in_turns(angle->plan))
+            multiply_by_turn(y);
     }
-    mpfr_t turn;
-    mpfr_init2(turn, mpfr_get_prec(y));
-    set_turn(turn);
-    fraction_exact(angle, k, y);
-    mpfr_mul(y, y, turn, MPFR_RNDN);
-    mpfr_clear(turn);
 }
 
 /* Reduces turns to [0, 1); unknown where the ball holds a whole number. */
@@ -200,7 +224,7 @@ static struct pe__ball fraction_ball(struct pe__ball turns)
     return fraction;
 }
 
-static struct pe__ball radians_ball(const struct angle *angle, size_t k, struct pe__ball w)
+static struct pe__ball product_ball(const struct angle *angle, size_t k, struct pe__ball w)
 {
     double direction = angle->plan->direction;
     struct pe__ball position = {direction * angle->at.hi, direction * angle->at.lo, 0};
@@ -209,12 +233,13 @@ static struct pe__ball radians_ball(const struct angle *angle, size_t k, struct 
     return pe__ball_exact(direction * pe__staged_angle(angle->plan, angle->at, k) + 0);
 }
 
-static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball radians)
+static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball product)
 {
+    bool in_turns = is_in_turns(angle->plan);
     if (angle->form == PE_ANGLE)
-        return radians;
-    struct pe__ball turns = pe__ball_div(radians, turn_ball);
-    return angle->form == PE_TURNS ? turns : pe__ball_mul(fraction_ball(turns), turn_ball);
+        return in_turns ? pe__ball_mul(product, pe__ball_turn()) : product;
+    struct pe__ball turns = in_turns ? product : pe__ball_div(product, pe__ball_turn());
+    return angle->form == PE_TURNS ? turns : pe__ball_mul(fraction_ball(turns), pe__ball_turn());
 }
 
 void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
@@ -226,10 +251,9 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
         struct pe__ball w = pe__plan_frequency_ball(plan, source.k, true);
         for (size_t token = 0; token < positions->n; token++) {
             size_t i = token * pairs_n + j;
-            struct angle angle = {plan, {0, 0}, form};
-            if (pe__has_position(positions, token))
-                angle.at = pe__plan_position(plan, positions->at[source.axis][token]);
-            struct pe__ball ball = angle_ball(&angle, radians_ball(&angle, source.k, w));
+            struct angle angle = {plan, pe__plan_position(plan, positions->at[source.axis][token]),
+                                  form};
+            struct pe__ball ball = angle_ball(&angle, product_ball(&angle, source.k, w));
             if (!pe__ball_round(ball, dtype, out, i))
                 pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);
         }

@@ -143,7 +143,7 @@ static void make_wide(const struct rotation *rotation, const struct row *row)
 static bool is_at_zero(const struct rotation *rotation, size_t token)
 {
     const struct pe_positions *positions = rotation->slab->positions;
-    for (size_t axis = 0; axis < rotation->plan->spec.kind->axes; axis++)
+    for (size_t axis = 0; axis < rotation->plan->axes; axis++)
         if (pe__plan_position(rotation->plan, positions->at[axis][token]).hi != 0)
             return false;
     return true;

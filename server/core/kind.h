@@ -7,7 +7,6 @@
 #ifndef PE_CORE_KIND_H
 #define PE_CORE_KIND_H
 
-#include <math.h>
 #include <mpfr.h>
 
 #include "ball.h"
@@ -33,7 +32,10 @@ struct pe__kind_ops {
     /* The base after base_factor and scaling. NULL: the parameter `base`. */
     void (*base)(const struct pe_spec *spec, mpfr_t b);
     size_t (*pairs_n)(const struct pe_spec *spec);
-    /* Axis and frequency of a pair; NULL: axis 0, frequency = pair. */
+    /* Position axes, where they depend on parameters. NULL: the catalogue's number. */
+    size_t (*axes)(const struct pe_spec *spec);
+    /* Axis and frequency of a pair, along each axis in rising order; NULL: axis 0, frequency =
+     * pair. */
     void (*pair_source)(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k);
     /* Channels of a pair in the table: `*c` takes the cosine, `*s` the sine; PE__NO_CHANNEL for
      * none. For rotating kinds (c, s) are the first and second member of the pair. */
@@ -63,7 +65,7 @@ struct pe__kind_ops {
 
 /* Where a pair's angle comes from. */
 struct pe__source {
-    uint32_t axis, k; /* position axis, number of the frequency */
+    uint32_t axis, k; /* position axis, number of the frequency in the plan */
 };
 
 struct pe_plan {
@@ -74,9 +76,12 @@ struct pe_plan {
     bool amplified;                    /* the attention factor is not 1 */
     struct pe__ball attention, undo;   /* it, and 1 over its square */
     size_t pairs;                      /* 0 without frequencies */
+    enum pe__unit unit;                /* of position times frequency */
     struct pe__cis *cis;               /* NULL without frequencies; angle stage: of frequency 1 */
-    struct pe__ball *w;                /* angle stage: the frequencies; else NULL */
+    struct pe__ball *w;                /* angle stage: radians per position; else NULL */
+    size_t axes;                       /* position axes */
     struct pe__source *sources;        /* [pairs]; NULL: axis 0, frequency = pair */
+    uint32_t *order;                   /* frequencies by axis: their numbers; NULL: the kind's */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };
@@ -90,14 +95,10 @@ static inline bool pe__stage_named(const struct pe_stages *stages, enum pe_stage
     return stages->named >> stage & 1;
 }
 
-/* The position of a token on one axis: its pos stage, then the plan's shift, exact. Of a token
- * without a position hi is NaN. */
+/* The position of a token on one axis: its pos stage, then the plan's shift, exact. */
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
-static inline bool pe__has_position(const struct pe_positions *positions, size_t token)
-{
-    return !isnan(positions->at[0][token]);
-}
-/* Frequency k after the freq stage: to the precision of w, and as a ball. */
+/* Frequency k by the kind's formula, and after the freq stage: to the precision of w, as a ball. */
+void pe__plan_formula(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);
 void pe__plan_frequency(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);
 struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bool scaled);
 struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair);

@@ -54,8 +54,6 @@ static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positi
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {
             double p = positions->at[axis][i];
-            if (isnan(p))
-                continue;
             groups |= pe__groups(pe__plan_position(plan, p));
             if (plan->shift != 0)
                 groups |= pe__groups((struct pe__pos){p, 0});
@@ -81,19 +79,40 @@ static void frequency_one(const void *context, size_t k, mpfr_t w)
 static bool make_angles(struct pe_plan *plan)
 {
     size_t n = plan->spec.kind->ops->frequencies_n(&plan->spec);
-    plan->cis = pe__cis_new(frequency_one, NULL, 1, ALL_GROUPS);
+    plan->cis = pe__cis_new(frequency_one, NULL, PE__RADIANS, 1, ALL_GROUPS);
     plan->w = malloc((n + 1) * sizeof *plan->w);
     if (!plan->w)
         return false;
     plan->bytes += n * sizeof *plan->w;
     for (size_t k = 0; k < n; k++)
-        plan->w[k] = pe__plan_frequency_ball(plan, k, true);
+        plan->w[k] = pe__plan_speed_ball(plan, k);
+    return true;
+}
+
+/* Where every pair has a frequency of its own: those of one axis next to each other, so that a
+ * block of pairs takes a row of them from each. */
+static bool order_by_axis(struct pe_plan *plan)
+{
+    plan->order = malloc(plan->pairs * sizeof *plan->order);
+    if (!plan->order)
+        return false;
+    plan->bytes += plan->pairs * sizeof *plan->order;
+    uint32_t n = 0;
+    for (uint32_t axis = 0; axis < plan->axes; axis++)
+        for (size_t pair = 0; pair < plan->pairs; pair++) {
+            struct pe__source *source = &plan->sources[pair];
+            if (source->axis != axis)
+                continue;
+            plan->order[n] = source->k;
+            source->k = n++;
+        }
     return true;
 }
 
 /* Looked up once, because spec parameters are found by name. */
 static bool make_sources(struct pe_plan *plan)
 {
+    const struct pe__kind_ops *ops = plan->spec.kind->ops;
     plan->sources = malloc(plan->pairs * sizeof *plan->sources);
     if (!plan->sources)
         return false;
@@ -101,25 +120,27 @@ static bool make_sources(struct pe_plan *plan)
     for (size_t pair = 0; pair < plan->pairs; pair++) {
         size_t axis;
         size_t k;
-        plan->spec.kind->ops->pair_source(&plan->spec, pair, &axis, &k);
+        ops->pair_source(&plan->spec, pair, &axis, &k);
         plan->sources[pair] = (struct pe__source){(uint32_t)axis, (uint32_t)k};
     }
-    return true;
+    return ops->frequencies_n(&plan->spec) < plan->pairs || order_by_axis(plan);
 }
 
 static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
 {
     const struct pe__kind_ops *ops = plan->spec.kind->ops;
     plan->pairs = ops->pairs_n(&plan->spec);
+    if (ops->pair_source && !make_sources(plan))
+        return false;
     if (pe__stage_named(&plan->stages, PE_STAGE_ANGLE) && !make_angles(plan))
         return false;
     if (!pe__stage_named(&plan->stages, PE_STAGE_ANGLE))
-        plan->cis = pe__cis_new(scaled_frequency, plan, ops->frequencies_n(&plan->spec),
+        plan->cis = pe__cis_new(scaled_frequency, plan, plan->unit, ops->frequencies_n(&plan->spec),
                                 needed_groups(plan, positions));
     if (!plan->cis)
         return false;
     plan->bytes += pe__cis_bytes(plan->cis);
-    return ops->pair_source ? make_sources(plan) : true;
+    return true;
 }
 
 static void slope_exact(const void *context, size_t head, mpfr_t y)
@@ -189,6 +210,8 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
     p->stages.named &= PE_STAGES_OF_PLANS & pe_kind_stages(spec->kind);
     p->shift = number_or(spec, "shift", 0);
     p->direction = number_or(spec, "direction", 1);
+    p->axes = pe_spec_axes(spec);
+    p->unit = number_or(spec, "angle_unit", 0) == 0 ? PE__RADIANS : PE__TURNS;
     if (made)
         make_attention(p);
     if (made && spec->kind->ops->frequency)
@@ -210,6 +233,7 @@ void pe_plan_free(struct pe_plan *plan)
     pe__cis_free(plan->cis);
     free(plan->w);
     free(plan->sources);
+    free(plan->order);
     free(plan->constant_hi);
     pe_spec_release(&plan->spec);
     free(plan);

@@ -28,19 +28,24 @@ static bool names(const struct pe_plan *plan, enum pe_stage stage)
 
 /* Of the scaled frequencies, or of those without scaling. */
 struct frequencies {
-    const struct pe_spec *spec;
+    const struct pe_plan *plan;
     bool scaled;
 };
+
+void pe__plan_formula(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w)
+{
+    plan->spec.kind->ops->frequency(&plan->spec, plan->order ? plan->order[k] : k, scaled, w);
+}
 
 static void frequency_exact(const void *context, size_t k, mpfr_t w)
 {
     const struct frequencies *frequencies = context;
-    frequencies->spec->kind->ops->frequency(frequencies->spec, k, frequencies->scaled, w);
+    pe__plan_formula(frequencies->plan, k, frequencies->scaled, w);
 }
 
 void pe__plan_frequency(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w)
 {
-    struct frequencies frequencies = {&plan->spec, scaled};
+    struct frequencies frequencies = {plan, scaled};
     if (names(plan, PE_STAGE_FREQ))
         mpfr_set_d(
             w, pe__round_exact_f64(dtype_of(plan, PE_STAGE_FREQ), frequency_exact, &frequencies, k),
@@ -66,9 +71,28 @@ struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bo
 
 /* ---- Angles ------------------------------------------------------------------------------- */
 
-static void frequency_of_plan(const void *context, size_t k, mpfr_t w)
+static void turns_to_radians(const struct pe_plan *plan, mpfr_t y)
+{
+    if (plan->unit != PE__TURNS)
+        return;
+    mpfr_t pi;
+    mpfr_init2(pi, mpfr_get_prec(y));
+    mpfr_const_pi(pi, MPFR_RNDN);
+    mpfr_mul(y, y, pi, MPFR_RNDN);
+    mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
+    mpfr_clear(pi);
+}
+
+static void speed(const void *context, size_t k, mpfr_t w)
 {
     pe__plan_frequency(context, k, true, w);
+    turns_to_radians(context, w);
+}
+
+struct pe__ball pe__plan_speed_ball(const struct pe_plan *plan, size_t k)
+{
+    struct pe__ball w = pe__plan_frequency_ball(plan, k, true);
+    return plan->unit == PE__TURNS ? pe__ball_mul(w, pe__ball_turn()) : w;
 }
 
 void pe__plan_angle(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_t y)
@@ -91,12 +115,13 @@ static void angle_exact(const void *context, size_t k, mpfr_t y)
 {
     const struct angle *angle = context;
     pe__plan_angle(angle->plan, angle->at, k, y);
+    turns_to_radians(angle->plan, y);
 }
 
 double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k)
 {
     enum pe_dtype dtype = dtype_of(plan, PE_STAGE_ANGLE);
-    struct pe__operand w = {plan->w[k], frequency_of_plan, plan, k};
+    struct pe__operand w = {plan->w[k], speed, plan, k};
     struct pe__operand position = pe__operand_of(at.hi);
     if (at.lo == 0)
         return pe__product_of(dtype, &position, &w) + 0; /* an exact 0 is +0 */
@@ -224,11 +249,6 @@ static void row_exact(const void *context, size_t channel, mpfr_t y)
 double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
                     double *hi, double *lo)
 {
-    if (isnan(position.hi)) { /* no position: nothing to add */
-        memset(hi, 0, n * sizeof *hi);
-        memset(lo, 0, n * sizeof *lo);
-        return 0;
-    }
     double eps = plan->spec.kind->ops->row(plan, position, first, n, hi, lo);
     if (!names(plan, PE_STAGE_TABLE))
         return eps;

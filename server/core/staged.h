@@ -8,11 +8,13 @@
 #include "kind.h"
 #include "round.h"
 
-/* Position times frequency k to the precision of y (relative error < 2^(6 - precision)); without
- * angle stage and direction. */
+/* Position times frequency k, in the plan's unit, to the precision of y (relative error < 2^(6 -
+ * precision)); without angle stage and direction. */
 void pe__plan_angle(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_t y);
-/* With an angle stage: position times frequency k, rounded; without direction. Infinite beyond the
- * range of the dtype. */
+/* For the angle stage: radians per position. */
+struct pe__ball pe__plan_speed_ball(const struct pe_plan *plan, size_t k);
+/* With an angle stage: position times frequency k in radians, rounded; without direction. Infinite
+ * beyond the range of the dtype. */
 double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k);
 /* pe__cis_row and pe__cis_exact of the rounded angles; NaN for infinite ones. */
 double pe__staged_cis_row(const struct pe_plan *plan, struct pe__pos at, size_t first, size_t n,

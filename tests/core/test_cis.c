@@ -207,7 +207,8 @@ Test(cis, values_lie_within_their_bounds)
             uint64_t seed = b * 100 + d;
             char what[64];
             snprintf(what, sizeof what, "base %g, d %zu", bases[b], dims[d]);
-            struct pe__cis *cis = pe__cis_new(geometric, &set, dims[d] / 2, all_groups(seed));
+            struct pe__cis *cis =
+                pe__cis_new(geometric, &set, PE__RADIANS, dims[d] / 2, all_groups(seed));
             cr_assert_not_null(cis);
             check_block(cis, geometric, &set, 0, dims[d] / 2, seed, what);
             pe__cis_free(cis);
@@ -222,7 +223,7 @@ Test(cis, blocks_may_begin_anywhere)
         size_t first, n;
     } blocks[] = {{0, 128}, {128, 128}, {1, 5}, {127, 1}, {100, 128}, {121, 20}, {250, 6}};
     struct geometric set = {1e4, 512};
-    struct pe__cis *cis = pe__cis_new(geometric, &set, PAIRS_MAX, all_groups(7));
+    struct pe__cis *cis = pe__cis_new(geometric, &set, PE__RADIANS, PAIRS_MAX, all_groups(7));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         check_block(cis, geometric, &set, blocks[i].first, blocks[i].n, 7, "d 512");
     pe__cis_free(cis);
@@ -242,7 +243,7 @@ Test(cis, narrow_digits_keep_the_bounds)
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t n = sizes[i].n;
-        struct pe__cis *cis = pe__cis_new(harmonic, NULL, n, sizes[i].groups);
+        struct pe__cis *cis = pe__cis_new(harmonic, NULL, PE__RADIANS, n, sizes[i].groups);
         size_t table_bytes = n * PE__GROUPS_N * sizes[i].entries * 4 * sizeof(double);
         cr_assert_geq(pe__cis_bytes(cis), table_bytes, "%s", sizes[i].what);
         cr_assert_lt(pe__cis_bytes(cis), table_bytes + table_bytes / 8, "%s", sizes[i].what);
@@ -255,7 +256,7 @@ Test(cis, narrow_digits_keep_the_bounds)
 
 Test(cis, bound_is_proportional_to_the_bits)
 {
-    struct pe__cis *cis = pe__cis_new(harmonic, NULL, 1, 3 << 11);
+    struct pe__cis *cis = pe__cis_new(harmonic, NULL, PE__RADIANS, 1, 3 << 11);
     for (unsigned p = 1; p < 4096; p++) {
         struct pe__walk walk = {.valid = false};
         struct pe__planes row;
@@ -294,7 +295,7 @@ Test(cis, walks_do_not_show_where_they_were)
         uint32_t groups = 0;
         for (int i = 0; i < 500; i++)
             groups |= pe__groups((struct pe__pos){walks[w].first + i * walks[w].step, 0});
-        struct pe__cis *cis = pe__cis_new(geometric, &set, N, groups);
+        struct pe__cis *cis = pe__cis_new(geometric, &set, PE__RADIANS, N, groups);
         struct pe__walk walk = {.valid = false};
         for (int i = 0; i < 500; i++) {
             double p = walks[w].first + i * walks[w].step;
@@ -314,7 +315,7 @@ Test(cis, position_zero_is_exact)
     static const double zeros[][2] = {{0, 0}, {-0.0, 0}, {5, -5}, {-0.5, 0.5}};
     struct geometric set = {1e4, 8};
     for (uint32_t groups = 0; groups < 2; groups++) {
-        struct pe__cis *cis = pe__cis_new(geometric, &set, 4, groups << 11);
+        struct pe__cis *cis = pe__cis_new(geometric, &set, PE__RADIANS, 4, groups << 11);
         for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
             struct pe__walk walk = {.valid = false};
             struct pe__planes row;
@@ -342,7 +343,7 @@ Test(cis, other_positions_take_the_slow_path)
         {0x1p53, -1e-300}, {0x1p53, DBL_TRUE_MIN},
     };
     struct geometric set = {1e4, 16};
-    struct pe__cis *cis = pe__cis_new(geometric, &set, 8, 1 << 11);
+    struct pe__cis *cis = pe__cis_new(geometric, &set, PE__RADIANS, 8, 1 << 11);
     struct truth truth;
     truth_init(&truth);
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
@@ -389,7 +390,7 @@ Test(cis, groups_are_the_digits_that_occur)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         cr_assert_eq(pe__groups(rows[i].position), rows[i].groups, "row %zu: %#x", i,
                      pe__groups(rows[i].position));
-    struct pe__cis *cis = pe__cis_new(harmonic, NULL, 3, 5 << 11 | 1 << PE__GROUPS_N);
+    struct pe__cis *cis = pe__cis_new(harmonic, NULL, PE__RADIANS, 3, 5 << 11 | 1 << PE__GROUPS_N);
     cr_assert_eq(pe__cis_groups(cis), 5 << 11 | 1 << PE__GROUPS_N);
     pe__cis_free(cis);
 }
@@ -410,7 +411,7 @@ Test(cis, exact_values_have_the_precision_asked_for)
 {
     static const mpfr_prec_t precisions[] = {53, 96, 192, 300};
     struct geometric set = {1e4, 64};
-    struct pe__cis *cis = pe__cis_new(geometric, &set, 32, 0);
+    struct pe__cis *cis = pe__cis_new(geometric, &set, PE__RADIANS, 32, 0);
     struct truth truth;
     truth_init(&truth);
     for (size_t k = 0; k < 32; k += 6) {
@@ -446,7 +447,7 @@ Test(cis, exact_zeros_are_zero)
         int c, s;
     } rows[] = {{3, 0, 1, 0},   {-3, 0, 1, 0},   {1, 1, -1, 0},    {2, 1, 1, 0},
                 {0.5, 1, 0, 1}, {-1.5, 1, 0, 1}, {-0.5, 1, 0, -1}, {0x1p53, 2, 1, 0}};
-    struct pe__cis *cis = pe__cis_new(half_turns, NULL, 3, 0);
+    struct pe__cis *cis = pe__cis_new(half_turns, NULL, PE__RADIANS, 3, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mpfr_t c, s;
         mpfr_inits2(96, c, s, (mpfr_ptr)NULL);
@@ -462,7 +463,7 @@ Test(cis, exact_zeros_are_zero)
 
 Test(cis, no_pairs_are_fine)
 {
-    struct pe__cis *cis = pe__cis_new(harmonic, NULL, 0, 1 << 11);
+    struct pe__cis *cis = pe__cis_new(harmonic, NULL, PE__RADIANS, 0, 1 << 11);
     cr_assert_not_null(cis);
     struct pe__walk walk = {.valid = false};
     struct pe__planes row;

@@ -30,6 +30,12 @@ static inline struct pe__ball pe__ball_exact(double x)
     return (struct pe__ball){x, 0, 0};
 }
 
+/* 2 pi */
+static inline struct pe__ball pe__ball_turn(void)
+{
+    return (struct pe__ball){0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52, 0x1p-105};
+}
+
 /* Products and quotients of such numbers do not overflow, nor do their splits. */
 static inline bool pe__ball_below(struct pe__ball a)
 {

@@ -288,14 +288,22 @@ static void set_angle(mpfr_ptr angle, const struct pe__cis *cis, struct pe__pos 
     mpfr_clear(w);
 }
 
+/* The exponent of an angle in radians, at most. */
+static long exponent_of(enum pe__unit unit, mpfr_srcptr angle)
+{
+    const long turn_bits = 3; /* 2 pi < 2^3 */
+    if (mpfr_zero_p(angle))
+        return 0;
+    return mpfr_get_exp(angle) + (unit == PE__TURNS ? turn_bits : 0);
+}
+
 /* Rounds a component x of the angle into y (NULL: nobody asks) and returns true, or false when x is
  * not good enough for it. The angle is off by 2^(exponent + 3.4 - precision), so the relative error
  * of x is at most 2^(lost + 4.4 - precision); two more bits make room for the roundings. */
-static bool settle(mpfr_ptr y, mpfr_srcptr angle, mpfr_srcptr x)
+static bool settle(mpfr_ptr y, long angle_exponent, mpfr_srcptr x)
 {
     if (!y)
         return true;
-    long angle_exponent = mpfr_zero_p(angle) ? 0 : mpfr_get_exp(angle);
     long lost = mpfr_zero_p(x) ? LOST_MAX + 1 : angle_exponent - mpfr_get_exp(x);
     if (lost > LOST_MAX) { /* but noise */
         mpfr_set_zero(y, 1);
@@ -315,8 +323,9 @@ void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k,
     mpfr_inits2(precision, angle, cosine, sine, (mpfr_ptr)NULL);
     for (;;) {
         set_angle(angle, cis, position, k);
-        mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
-        if (settle(c, angle, cosine) && settle(s, angle, sine))
+        long exponent = exponent_of(cis->unit, angle);
+        pe__unit_cis(cis->unit, cosine, sine, angle);
+        if (settle(c, exponent, cosine) && settle(s, exponent, sine))
             break;
         precision *= 2;
         mpfr_set_prec(angle, precision);

@@ -29,8 +29,8 @@ struct pe__planes {
     _Alignas(64) double sin_lo[PE__BLOCK];
 };
 
-/* Frequency k of a set, in radians per position, to the precision of w (error <= 4 ulp of w);
- * below 2^64 in size. */
+/* Frequency k of a set, in radians or turns per position, to the precision of w (error <= 4 ulp of
+ * w); below 2^64 in size, turns below 2^61. */
 typedef void pe__frequency_fn(const void *context, size_t k, mpfr_t w);
 
 /* Digit groups that occur in a set of positions: bit g stands for digits of weight 64^(g - 11), so
@@ -41,11 +41,14 @@ uint32_t pe__groups(struct pe__pos position);
 
 struct pe__cis;
 
+enum pe__unit { PE__RADIANS, PE__TURNS };
+
 /* Builds digit tables for `n` frequencies and the given groups (immutable afterwards, shared by
- * threads). `context` is kept by reference for pe__cis_exact. The radix shrinks (6, 3, 1 bits)
- * where 64-entry tables would take more than half of PE_PLAN_BYTES_MAX. NULL without memory. */
-struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, size_t n,
-                            uint32_t groups);
+ * threads). In turns quarters of one have exact values. `context` is kept by reference for
+ * pe__cis_exact. The radix shrinks (6, 3, 1 bits) where 64-entry tables would take more than half
+ * of PE_PLAN_BYTES_MAX. NULL without memory. */
+struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, enum pe__unit unit,
+                            size_t n, uint32_t groups);
 void pe__cis_free(struct pe__cis *cis);
 size_t pe__cis_bytes(const struct pe__cis *cis);
 uint32_t pe__cis_groups(const struct pe__cis *cis);

@@ -82,6 +82,32 @@ void pe__cdd_set(struct pe__cdd x, mpfr_srcptr c, mpfr_srcptr s, mpfr_ptr scratc
     *x.sin_lo = sine.lo;
 }
 
+void pe__unit_cis(enum pe__unit unit, mpfr_ptr c, mpfr_ptr s, mpfr_ptr angle)
+{
+    if (unit == PE__RADIANS) {
+        mpfr_sin_cos(s, c, angle, MPFR_RNDN);
+        return;
+    }
+    mpfr_t pi;
+    mpfr_init2(pi, mpfr_get_prec(angle));
+    mpfr_const_pi(pi, MPFR_RNDN);
+    mpfr_frac(angle, angle, MPFR_RNDN);
+    mpfr_mul_2ui(angle, angle, 2, MPFR_RNDN);
+    long quarter = mpfr_get_si(angle, MPFR_RNDN);
+    mpfr_sub_si(angle, angle, quarter, MPFR_RNDN);
+    mpfr_mul(angle, angle, pi, MPFR_RNDN);
+    mpfr_div_2ui(angle, angle, 1, MPFR_RNDN);
+    mpfr_sin_cos(s, c, angle, MPFR_RNDN);
+    mpfr_clear(pi);
+    quarter = (quarter + 4) % 4;
+    if (quarter % 2 != 0)
+        mpfr_swap(c, s);
+    if (quarter == 1 || quarter == 2)
+        mpfr_neg(c, c, MPFR_RNDN);
+    if (quarter >= 2)
+        mpfr_neg(s, s, MPFR_RNDN);
+}
+
 /* (c + is)^2 in place. */
 static void square(mpfr_ptr c, mpfr_ptr s, mpfr_ptr scratch)
 {
@@ -97,7 +123,7 @@ static void seed_pair(struct pe__cis *cis, size_t k, mpfr_ptr c, mpfr_ptr s, mpf
 {
     unsigned bit = cis->shift[0];
     mpfr_mul_2si(scratch, cis->w[k], (long)bit - PE__FRACTION_BITS, MPFR_RNDN);
-    mpfr_sin_cos(s, c, scratch, MPFR_RNDN);
+    pe__unit_cis(cis->unit, c, s, scratch);
     for (size_t table = 0; table < cis->tables_n; table++) {
         for (unsigned j = 0; j < cis->digit_bits; j++) {
             for (; bit < cis->shift[table] + j; bit++)
@@ -163,14 +189,15 @@ static bool allocate(struct pe__cis *cis)
     return cis->limbs && cis->w && cis->entries;
 }
 
-struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, size_t n,
-                            uint32_t groups)
+struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, enum pe__unit unit,
+                            size_t n, uint32_t groups)
 {
     struct pe__cis *cis = calloc(1, sizeof *cis);
     if (!cis)
         return NULL;
     cis->frequency = frequency;
     cis->context = context;
+    cis->unit = unit;
     cis->n = n;
     cis->groups = groups;
     choose_layout(cis);

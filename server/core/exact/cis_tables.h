@@ -21,6 +21,7 @@
 struct pe__cis {
     pe__frequency_fn *frequency;
     const void *context;
+    enum pe__unit unit;
     size_t n;
     uint32_t groups;
     unsigned __int128 covered; /* the bits that the tables stand for */
@@ -49,6 +50,10 @@ static inline struct pe__cdd_in pe__cdd_input(struct pe__cdd x)
 {
     return (struct pe__cdd_in){x.cos_hi, x.cos_lo, x.sin_hi, x.sin_lo};
 }
+
+/* cos and sin of an angle; in turns from its distance to the next quarter, which is exact, so that
+ * quarters give 0 and 1. Off by less than a relative 2^(2 - precision). `angle` is destroyed. */
+void pe__unit_cis(enum pe__unit unit, mpfr_ptr c, mpfr_ptr s, mpfr_ptr angle);
 
 /* Sets the first lane of x; c and s have at least 107 bits. scratch: of their precision. */
 void pe__cdd_set(struct pe__cdd x, mpfr_srcptr c, mpfr_srcptr s, mpfr_ptr scratch);

@@ -71,6 +71,11 @@ size_t pe_spec_dim(const struct pe_spec *spec)
     return number_or(spec, "dim", 0);
 }
 
+size_t pe_spec_axes(const struct pe_spec *spec)
+{
+    return spec->kind->ops->axes ? spec->kind->ops->axes(spec) : spec->kind->axes;
+}
+
 size_t pe_spec_pairs(const struct pe_spec *spec)
 {
     return spec->kind->ops->pairs_n ? spec->kind->ops->pairs_n(spec) : 0;
@@ -79,6 +84,15 @@ size_t pe_spec_pairs(const struct pe_spec *spec)
 void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second)
 {
     spec->kind->ops->pair_channels(spec, pair, first, second);
+}
+
+size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair)
+{
+    size_t axis = 0;
+    size_t k;
+    if (spec->kind->ops->pair_source)
+        spec->kind->ops->pair_source(spec, pair, &axis, &k);
+    return axis;
 }
 
 size_t pe_spec_heads(const struct pe_spec *spec)
