@@ -16,7 +16,10 @@ extern "C" {
 #define PE_POSITIONS_N_MAX ((size_t)1 << 20)  /* positions in one list */
 #define PE_AXES_MAX        8                  /* position axes of a kind */
 
-/* n tokens with one coordinate per axis: at[axis][token]; doubles, |p| <= PE_POSITION_MAX. */
+/* n tokens with one coordinate per axis: at[axis][token]; doubles, |p| <= PE_POSITION_MAX. A token
+ * without a position, such as a class token, has NaN on every axis: its vector passes through, its
+ * row of a table is that of the angle 0 (cos 1, sin 0, no attention factor), or zeros where a kind
+ * adds. */
 struct pe_positions {
     size_t axes, n;
     const double *at[PE_AXES_MAX];

@@ -48,6 +48,8 @@ struct pe_kind {
     enum pe_acts acts;
     unsigned properties; /* enum pe_property */
     size_t axes;         /* position axes, where the parameters do not say another number */
+    bool counts_pixels;  /* its coordinates count valid pixels from 1: the row and the column, and
+                            where it has four axes also the last count in that column and row */
     const struct pe_param *params;
     size_t params_n;
     const struct pe_library *libraries;    /* ends with a NULL name */

@@ -251,8 +251,9 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
         struct pe__ball w = pe__plan_frequency_ball(plan, source.k, true);
         for (size_t token = 0; token < positions->n; token++) {
             size_t i = token * pairs_n + j;
-            struct angle angle = {plan, pe__plan_position(plan, positions->at[source.axis][token]),
-                                  form};
+            struct angle angle = {plan, {0, 0}, form};
+            if (pe__has_position(positions, token))
+                angle.at = pe__plan_position(plan, positions->at[source.axis][token]);
             struct pe__ball ball = angle_ball(&angle, product_ball(&angle, source.k, w));
             if (!pe__ball_round(ball, dtype, out, i))
                 pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);

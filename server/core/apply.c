@@ -81,20 +81,6 @@ static size_t heads_at_once(const struct pe_view *in, const struct pe_view *out)
     return in->data == out->data ? ROWS_AT_ONCE : ROWS_AT_ONCE / 2;
 }
 
-void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
-                   void *context)
-{
-    const struct pe_view *in = slab->job->in;
-    const struct pe_view *out = slab->job->out;
-    size_t at_once = heads_at_once(in, out);
-    for (size_t batch = slab->batch; batch < slab->batch + slab->batches_n; batch++)
-        for (size_t head = 0; head < in->heads; head += at_once)
-            for (size_t token = 0; token < n; token++)
-                for (size_t h = head; h < head + at_once && h < in->heads; h++)
-                    fn(context, token, row_of(in, batch, h, first + token),
-                       row_of(out, batch, h, first + token));
-}
-
 #define CHUNK 128 /* elements converted at a time */
 
 void pe__row_copy(const struct pe_apply *job, size_t first, size_t n, const void *x, void *y)
@@ -120,6 +106,25 @@ static void copy_row(void *context, size_t token, const void *x, void *y)
     const struct pe_apply *job = context;
     (void)token;
     pe__row_copy(job, 0, job->in->dim, x, y);
+}
+
+/* A token without a position passes through. */
+void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
+                   void *context)
+{
+    const struct pe_view *in = slab->job->in;
+    const struct pe_view *out = slab->job->out;
+    struct pe_apply job = *slab->job;
+    size_t at_once = heads_at_once(in, out);
+    for (size_t batch = slab->batch; batch < slab->batch + slab->batches_n; batch++)
+        for (size_t head = 0; head < in->heads; head += at_once)
+            for (size_t token = 0; token < n; token++) {
+                bool passes = !pe__has_position(slab->positions, first + token);
+                for (size_t h = head; h < head + at_once && h < in->heads; h++)
+                    (passes ? copy_row : fn)(passes ? &job : context, token,
+                                             row_of(in, batch, h, first + token),
+                                             row_of(out, batch, h, first + token));
+            }
 }
 
 static void copy_slab(const struct pe__slab *slab)

@@ -7,6 +7,7 @@
 #ifndef PE_CORE_KIND_H
 #define PE_CORE_KIND_H
 
+#include <math.h>
 #include <mpfr.h>
 
 #include "ball.h"
@@ -95,8 +96,13 @@ static inline bool pe__stage_named(const struct pe_stages *stages, enum pe_stage
     return stages->named >> stage & 1;
 }
 
-/* The position of a token on one axis: its pos stage, then the plan's shift, exact. */
+/* The position of a token on one axis: its pos stage, then the plan's shift, exact. Of a token
+ * without a position hi is NaN. */
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
+static inline bool pe__has_position(const struct pe_positions *positions, size_t token)
+{
+    return !isnan(positions->at[0][token]);
+}
 /* Frequency k by the kind's formula, and after the freq stage: to the precision of w, as a ball. */
 void pe__plan_formula(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);
 void pe__plan_frequency(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);

@@ -206,10 +206,23 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
     return eps;
 }
 
+/* What a token without a position has: the angle 0, or nothing to add. */
+static double no_pairs(const struct pe_plan *plan, size_t n, struct pe__planes *out)
+{
+    double cosine = plan->spec.kind->acts == PE_ROTATES ? 1 : 0;
+    for (size_t j = 0; j < n; j++) {
+        out->cos_hi[j] = cosine;
+        out->cos_lo[j] = out->sin_hi[j] = out->sin_lo[j] = 0;
+    }
+    return 0;
+}
+
 double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
                       const struct pe_positions *positions, size_t token, size_t first, size_t n,
                       struct pe__planes *out)
 {
+    if (!pe__has_position(positions, token))
+        return no_pairs(plan, n, out);
     struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
     for (size_t axis = 0; axis < plan->axes; axis++)
         at[axis] = pe__plan_position(plan, positions->at[axis][token]);

@@ -54,6 +54,8 @@ static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positi
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {
             double p = positions->at[axis][i];
+            if (isnan(p))
+                continue;
             groups |= pe__groups(pe__plan_position(plan, p));
             if (plan->shift != 0)
                 groups |= pe__groups((struct pe__pos){p, 0});

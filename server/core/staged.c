@@ -249,6 +249,11 @@ static void row_exact(const void *context, size_t channel, mpfr_t y)
 double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
                     double *hi, double *lo)
 {
+    if (isnan(position.hi)) { /* no position: nothing to add */
+        memset(hi, 0, n * sizeof *hi);
+        memset(lo, 0, n * sizeof *lo);
+        return 0;
+    }
     double eps = plan->spec.kind->ops->row(plan, position, first, n, hi, lo);
     if (!names(plan, PE_STAGE_TABLE))
         return eps;

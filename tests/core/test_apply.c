@@ -250,6 +250,47 @@ Test(apply, every_variant_gives_the_same_bits)
     cr_expect_gt(compared_n, 0);
 }
 
+/* ---- No position -------------------------------------------------------------------------- */
+
+/* Tokens without a position pass through, bit by bit, and change nothing for the others. */
+Test(apply, tokens_without_a_position)
+{
+    static double x[LARGE_COUNT];
+    static double expected[LARGE_COUNT];
+    static double got[LARGE_COUNT];
+    static double row[512];
+    static double column[512];
+    static const char *const amplified = "rope:dim=8,scaling=linear,factor=2,attention_factor=1.5";
+    for (size_t i = 0; i <= LARGE_N; i++)
+        for (size_t d = 0; d < 4; d++)
+            for (int staged = 0; staged < 2; staged++) {
+                const char *spec = i < LARGE_N ? large[i].spec : amplified;
+                size_t dim = i < LARGE_N ? large[i].dim : 8;
+                size_t n = 4;
+                size_t size = pe_dtype_size(floats[d]);
+                struct pe_positions all = many_positions(n);
+                struct pe_positions some = {.axes = 2, .n = n, .at = {row, column}};
+                memcpy(row, all.at[0], n * sizeof *row);
+                memcpy(column, all.at[1], n * sizeof *column);
+                row[0] = column[0] = row[2] = column[2] = NAN;
+                struct pe_stages stages = {staged ? 1u << PE_STAGE_APPLY : 0,
+                                           {[PE_STAGE_APPLY] = PE_BF16}};
+                struct pe_view in;
+                struct pe_view out;
+                fill_wild(floats[d], x, n * dim);
+                cr_assert(pe_view_init(&in, floats[d], x, "td", (size_t[]){n, dim}, 2, 1));
+                out = in;
+                out.data = expected;
+                apply_staged(spec, &stages, &all, 1, false, &in, &out);
+                memcpy(expected, x, dim * size);
+                memcpy((char *)expected + 2 * dim * size, (char *)x + 2 * dim * size, dim * size);
+                out.data = got;
+                apply_staged(spec, &stages, &some, 1, false, &in, &out);
+                cr_expect_arr_eq(got, expected, n * dim * size, "%s: %s, stages %d", spec,
+                                 pe_dtype_name(floats[d]), staged);
+            }
+}
+
 /* ---- Dtypes that differ ------------------------------------------------------------------- */
 
 /* Inputs are taken as their exact values, so widening first changes nothing; narrowing is rounding

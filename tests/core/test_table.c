@@ -327,6 +327,36 @@ Test(table, dtypes_strides_and_guards)
     }
 }
 
+/* A token without a position: the angle 0 whatever the shift and the factor, or zeros. */
+Test(table, tokens_without_a_position)
+{
+    static const struct {
+        const char *spec;
+        size_t dim;
+        double row[3];
+    } rows[] = {
+        {"rope:dim=2,shift=3", 2, {1, 0}},
+        {"rope:dim=2,scaling=linear,factor=2,attention_factor=1.5", 2, {1, 0}},
+        {"sinusoidal:dim=3,odd=sin", 3, {0, 0, 0}},
+        {"integer:dim=3,shift=1", 3, {0, 0, 0}},
+        {"learned:dim=3", 3, {0, 0, 0}},
+        {"binary:dim=3", 3, {0, 0, 0}},
+    };
+    static const double at[] = {5, NAN, 7};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fill_table(rows[i].spec, at, 3, rows[i].dim);
+        cr_expect_arr_eq(table_out + rows[i].dim, rows[i].row, rows[i].dim * sizeof(double), "%s",
+                         rows[i].spec);
+        cr_expect_neq(table_out[0], rows[i].row[0], "%s", rows[i].spec);
+    }
+    struct pe_positions positions = positions_of(at, 3);
+    struct pe_plan *plan = plan_from("rope:dim=2,shift=3", &positions);
+    pe_angles(plan, &positions, (size_t[]){0}, 1, PE_ANGLE, PE_F64, table_out);
+    cr_expect_eq(table_out[1], 0);
+    cr_expect_eq(table_out[2], 10);
+    pe_plan_free(plan);
+}
+
 Test(table, every_variant_gives_the_same_bits)
 {
     static const char *const variants[] = {"base", "avx2", "avx512"};

@@ -10,6 +10,7 @@
  */
 #include "plans.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,8 @@ static bool positions_near(const struct plan_source *source)
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {
             double p = positions->at[axis][i] + shift;
+            if (isnan(p))
+                continue;
             if (!(p >= -NEAR_MAX && p <= NEAR_MAX) || p != (double)(int64_t)p)
                 return false;
         }

@@ -331,6 +331,8 @@ bool pe_positions_check(const struct pe_spec *spec, const struct pe_positions *p
     double shift = spec->kind->acts == PE_BIASES ? 0 : pe_spec_number(spec, "shift");
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {
+            if (isnan(positions->at[axis][i]))
+                continue;
             struct pe__dd sum = pe__two_sum(positions->at[axis][i], shift);
             struct pe__pos position = {sum.hi, sum.lo};
             if (!spec->kind->ops->has_position(spec, position, param, faults))

@@ -239,7 +239,8 @@ bool pe_stages_check(const struct pe_stages *stages, const struct pe_spec *spec,
         return pe_positions_check(spec, positions, param, faults);
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++)
-            if (!check_position(stages, spec, positions->at[axis][i], param, faults))
+            if (!isnan(positions->at[axis][i]) &&
+                !check_position(stages, spec, positions->at[axis][i], param, faults))
                 return false;
     return true;
 }
