@@ -17,13 +17,20 @@
 /* Biases between one query and consecutive keys. */
 struct block {
     const struct pe_plan *plan;
-    size_t head;
-    double query;
+    struct pe__bias_at at; /* but for the key */
     const double *keys;
     size_t n;
     double hi[BLOCK], lo[BLOCK], eps[BLOCK];
     double eps_max;
 };
+
+/* Where key j of the block is met. */
+static struct pe__bias_at at_key(const struct block *block, size_t j)
+{
+    struct pe__bias_at at = block->at;
+    at.key = block->keys[j];
+    return at;
+}
 
 /* Chooses the keys [first, first + n), at most BLOCK of the rest. */
 static void fill_block(struct block *block, const struct pe_positions *keys, size_t first)
@@ -32,8 +39,8 @@ static void fill_block(struct block *block, const struct pe_positions *keys, siz
     block->n = keys->n - first < BLOCK ? keys->n - first : BLOCK;
     block->eps_max = 0;
     for (size_t j = 0; j < block->n; j++) {
-        struct pe__ball bias =
-            pe__plan_bias(block->plan, block->head, block->query, block->keys[j]);
+        struct pe__bias_at at = at_key(block, j);
+        struct pe__ball bias = pe__plan_bias(block->plan, &at);
         block->hi[j] = bias.hi;
         block->lo[j] = bias.lo;
         block->eps[j] = bias.eps;
@@ -44,7 +51,16 @@ static void fill_block(struct block *block, const struct pe_positions *keys, siz
 static void bias_exact(const void *context, size_t j, mpfr_t y)
 {
     const struct block *block = context;
-    pe__plan_bias_exact(block->plan, block->head, block->query, block->keys[j], y);
+    struct pe__bias_at at = at_key(block, j);
+    pe__plan_bias_exact(block->plan, &at, y);
+}
+
+/* Biases of one head and query, before any key is chosen. */
+static struct block block_of(const struct pe_plan *plan, size_t head, double query,
+                             const struct pe_positions *keys)
+{
+    double last = keys->n > 0 ? keys->at[0][keys->n - 1] : query;
+    return (struct block){.plan = plan, .at = {.head = head, .query = query, .last = last}};
 }
 
 /* Rounds the block's biases to elements [first, first + n) of out. */
@@ -66,8 +82,8 @@ void pe_bias(const struct pe_plan *plan, const struct pe_positions *queries,
              void *out)
 {
     for (size_t row = 0; row < heads_n * queries->n; row++) {
-        struct block block = {.plan = plan, .head = first + row / queries->n};
-        block.query = queries->at[0][row % queries->n];
+        struct block block =
+            block_of(plan, first + row / queries->n, queries->at[0][row % queries->n], keys);
         for (size_t j = 0; j < keys->n; j += block.n) {
             fill_block(&block, keys, j);
             round_block(&block, dtype, out, row * keys->n + j);
@@ -86,23 +102,20 @@ void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
                             pe_stages_position(&plan->stages, keys->at[0][j]));
 }
 
-/* The slope is what a distance of 1 costs, before the stages of biases. */
 static void slope_exact(const void *context, size_t head, mpfr_t y)
 {
     const struct pe_plan *plan = context;
-    plan->spec.kind->ops->bias_exact(plan, head, 0, 1, y);
-    mpfr_neg(y, y, MPFR_RNDN);
+    if (pe__stage_named(&plan->stages, PE_STAGE_FREQ))
+        mpfr_set_d(y, plan->constant_hi[plan->spec.kind->ops->slopes_at + head], MPFR_RNDN);
+    else
+        plan->spec.kind->ops->slope(&plan->spec, head, y);
 }
 
 void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out)
 {
     size_t heads_n = pe_spec_heads(&plan->spec);
-    for (size_t head = 0; head < heads_n; head++) {
-        struct pe__ball bias;
-        bias.eps = plan->spec.kind->ops->bias(plan, head, 0, 1, &bias.hi, &bias.lo);
-        if (!pe__round(dtype, -bias.hi, -bias.lo, bias.eps, out, head))
-            pe__round_exact(dtype, slope_exact, plan, head, out, head);
-    }
+    for (size_t head = 0; head < heads_n; head++)
+        pe__round_exact(dtype, slope_exact, plan, head, out, head);
 }
 
 /* ---- Adding to scores --------------------------------------------------------------------- */
@@ -179,8 +192,8 @@ void pe_add_bias(const struct pe_plan *plan, const struct pe_stages *stages,
     bool staged = stages && pe__stage_named(stages, PE_STAGE_APPLY);
     double rounded[BLOCK];
     for (size_t row = 0; row < rows_n; row++) {
-        struct block block = {.plan = plan, .head = first + row / queries->n};
-        block.query = queries->at[0][row % queries->n];
+        struct block block =
+            block_of(plan, first + row / queries->n, queries->at[0][row % queries->n], keys);
         for (size_t j = 0; j < keys->n; j += block.n) {
             fill_block(&block, keys, j);
             if (!staged)

@@ -14,6 +14,14 @@
 #include "cis.h"
 #include "posenc.h"
 
+/* A query and a key, as biases see them. Shifts cancel in distances and are not in the positions;
+ * kinds whose places count add the plan's. */
+struct pe__bias_at {
+    size_t head;
+    double query, key; /* positions */
+    double last;       /* position of the last key that the query sees */
+};
+
 struct pe__kind_ops {
     /* Rules between parameters and defaults that depend on others (rotary_dim); after the generic
      * checks, also when those failed: it skips rules about values that are not set. NULL: none. */
@@ -49,14 +57,17 @@ struct pe__kind_ops {
     void (*row_exact)(const struct pe_plan *plan, struct pe__pos position, size_t channel,
                       mpfr_t y);
 
-    /* Bias kinds: the bias between query position m and key position n (shift cancels). */
-    double (*bias)(const struct pe_plan *plan, size_t head, double m, double n, double *hi,
-                   double *lo);
-    void (*bias_exact)(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y);
+    /* Bias kinds: what is added to a score, as a ball and to the precision of y. */
+    struct pe__ball (*bias)(const struct pe_plan *plan, const struct pe__bias_at *at);
+    void (*bias_exact)(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
+    /* Whether it depends on more of the positions than their distance. NULL: no. */
+    bool (*places_count)(const struct pe_spec *spec);
     /* alibi: the slope of a head to the precision of y, error < 1 ulp. With a freq stage the plan's
-     * constants are the rounded slopes, and bias works from them. */
+     * constants from slopes_at on are the rounded slopes, and bias works from them. */
     void (*slope)(const struct pe_spec *spec, size_t head, mpfr_t y);
-    int64_t (*bucket)(const struct pe_plan *plan, double m, double n); /* t5 */
+    size_t slopes_at;
+    /* Which of the shared biases a query at m and a key at n have: t5. */
+    int64_t (*bucket)(const struct pe_plan *plan, double m, double n);
     /* Fills plan->constant_hi/lo (alibi: slopes; t5: values and thresholds); returns how many it
      * needs when both are NULL. */
     size_t (*constants)(const struct pe_spec *spec, double *hi, double *lo);
@@ -141,7 +152,12 @@ double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t 
                     double *hi, double *lo);
 void pe__plan_row_exact(const struct pe_plan *plan, struct pe__pos position, size_t channel,
                         mpfr_t y);
-struct pe__ball pe__plan_bias(const struct pe_plan *plan, size_t head, double m, double n);
-void pe__plan_bias_exact(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y);
+struct pe__ball pe__plan_bias(const struct pe_plan *plan, const struct pe__bias_at *at);
+void pe__plan_bias_exact(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
+static inline bool pe__bias_places_count(const struct pe_spec *spec)
+{
+    const struct pe__kind_ops *ops = spec->kind->ops;
+    return ops->bias && ops->places_count && ops->places_count(spec);
+}
 
 #endif

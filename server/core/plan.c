@@ -151,12 +151,14 @@ static void slope_exact(const void *context, size_t head, mpfr_t y)
     spec->kind->ops->slope(spec, head, y);
 }
 
-static void round_slopes(struct pe_plan *plan, size_t n)
+static void round_slopes(struct pe_plan *plan)
 {
+    size_t first = plan->spec.kind->ops->slopes_at;
+    size_t n = pe_spec_heads(&plan->spec);
     for (size_t head = 0; head < n; head++) {
-        plan->constant_hi[head] =
+        plan->constant_hi[first + head] =
             pe__round_exact_f64(plan->stages.dtype[PE_STAGE_FREQ], slope_exact, &plan->spec, head);
-        plan->constant_lo[head] = 0;
+        plan->constant_lo[first + head] = 0;
     }
 }
 
@@ -173,7 +175,7 @@ static bool make_constants(struct pe_plan *plan)
     plan->bytes += 2 * n * sizeof *plan->constant_hi;
     ops->constants(&plan->spec, plan->constant_hi, plan->constant_lo);
     if (pe__stage_named(&plan->stages, PE_STAGE_FREQ))
-        round_slopes(plan, n);
+        round_slopes(plan);
     return true;
 }
 

@@ -37,9 +37,9 @@ static struct pe__ball mean_length(struct pe__parts *parts, const double *vector
 static struct pe__ball cosines_sum(struct pe__parts *parts)
 {
     const struct pe_scores *job = parts->job;
-    bool places_count = pe__places_count(&parts->cell);
-    const struct pe__row *query_code = places_count ? pe__query_code(parts) : NULL;
-    const struct pe__row *key_code = places_count ? pe__key_code(parts) : NULL;
+    bool vary = pe__lengths_vary(&parts->cell);
+    const struct pe__row *query_code = vary ? pe__query_code(parts) : NULL;
+    const struct pe__row *key_code = vary ? pe__key_code(parts) : NULL;
     struct pe__ball sum = {0, 0, 0};
     for (size_t v = 0; v < job->vectors_n; v++) {
         pe__choose_vectors(parts, v, 1);
@@ -127,7 +127,7 @@ static void store_score(struct work *work, size_t i)
         job->rest[i] = rest_of(work, score, job->scores[i]);
 }
 
-/* Where places count: the terms of adding kinds, and lengths. */
+/* Where lengths vary: they, and the terms of adding kinds. */
 static void store_terms(struct work *work, size_t i)
 {
     struct pe_scores *job = work->job;
@@ -145,11 +145,11 @@ static bool compute_anchor(struct work *work, size_t a)
 {
     struct pe_scores *job = work->job;
     struct pe__parts *parts = &work->parts;
-    bool places_count = pe__places_count(&parts->cell);
+    bool lengths_vary = pe__lengths_vary(&parts->cell);
     pe__choose_anchor(parts, job->anchors[a]);
     pe__choose_place(parts, job->anchors[a], 0);
     work->start = pe__parts_sum(parts);
-    if (places_count)
+    if (lengths_vary)
         store(work, PE__LENGTH_Q_AFTER, mean_length(parts, job->q, true, &parts->anchor_code),
               &job->norm_q_after[a]);
     for (size_t o = 0; o < job->offsets_n; o++) {
@@ -157,7 +157,7 @@ static bool compute_anchor(struct work *work, size_t a)
             return false;
         pe__choose_place(parts, job->anchors[a], job->offsets[o]);
         store_score(work, a * job->offsets_n + o);
-        if (places_count)
+        if (lengths_vary)
             store_terms(work, a * job->offsets_n + o);
     }
     return true;
@@ -179,8 +179,7 @@ static void store_lengths(struct work *work)
           &job->norm_k_after[0]);
 }
 
-/* Where only the distance counts every anchor has the scores of the first, and lengths are the same
- * everywhere. */
+/* Where only the distance counts every anchor has the scores of the first. */
 static void copy_anchors(struct pe_scores *job)
 {
     size_t n = job->offsets_n;
@@ -189,9 +188,13 @@ static void copy_anchors(struct pe_scores *job)
         if (job->rest)
             memcpy(job->rest + a * n, job->rest, n * sizeof *job->rest);
     }
+}
+
+static void copy_lengths(struct pe_scores *job)
+{
     for (size_t a = 0; a < job->anchors_n; a++)
         job->norm_q_after[a] = job->norm_q_after[0];
-    for (size_t i = 0; i < job->anchors_n * n; i++)
+    for (size_t i = 0; i < job->anchors_n * job->offsets_n; i++)
         job->norm_k_after[i] = job->norm_k_after[0];
 }
 
@@ -207,9 +210,11 @@ static bool compute(struct work *work)
     for (size_t a = 0; a < anchors_n; a++)
         if (!compute_anchor(work, a))
             return false;
-    if (only_distance) {
-        store_lengths(work);
+    if (only_distance)
         copy_anchors(job);
+    if (!pe__lengths_vary(&parts->cell)) {
+        store_lengths(work);
+        copy_lengths(job);
     }
     return true;
 }

@@ -43,6 +43,8 @@ struct pe__cell {
     struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
     const struct pe__row *anchor_code, *place_code; /* staged: the encoding's values there */
     double distance;                                /* query position - key position */
+    bool bias_places;                               /* biases depend on more than that: */
+    double last;                                    /* the farthest key of all cells */
     size_t first, n;                                /* vectors that sums run over */
     double rounded;                                 /* the score, for PE__REST */
     bool *divides_by_zero;                          /* set by pe__cell_exact */
@@ -80,10 +82,28 @@ static inline double pe__term_element(const struct pe__cell *cell, const double 
  * q1 k1 + q2 k2 for a cosine, q1 k2 - q2 k1 for a sine, q k for a channel that passes through. */
 size_t pe__mixed_factors(const struct pe__cell *cell, size_t t, size_t v, double a[2], double b[2]);
 
-/* Whether lengths and scores depend on where the vectors stand, not on their distance alone. */
-static inline bool pe__places_count(const struct pe__cell *cell)
+/* Whether lengths, and whether scores depend on where the vectors stand, not on their distance
+ * alone. */
+static inline bool pe__lengths_vary(const struct pe__cell *cell)
 {
     return cell->staged || cell->parts >> PE__POSITION & 1;
+}
+
+static inline bool pe__places_count(const struct pe__cell *cell)
+{
+    return pe__lengths_vary(cell) || cell->bias_places;
+}
+
+/* The bias of the cell; from the distance where only that counts and is not rounded before. */
+static inline struct pe__bias_at pe__cell_bias(const struct pe__cell *cell)
+{
+    const struct pe_scores *job = cell->job;
+    struct pe__bias_at at = {.head = job->head, .query = cell->distance, .last = cell->last};
+    if (cell->bias_places || pe__stage_named(&job->plan->stages, PE_STAGE_POS)) {
+        at.query = pe__query_place(cell).hi;
+        at.key = pe__key_place(cell).hi;
+    }
+    return at;
 }
 
 /* The encoding's own value in term t at a place; of rotations cos, sin or, for channels that pass,

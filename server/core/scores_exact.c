@@ -75,6 +75,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
     const struct pe_scores *job = cell->job;
     struct pe__pos query = pe__query_place(cell);
     struct pe__pos key = pe__key_place(cell);
+    struct pe__bias_at at = pe__cell_bias(cell);
     mpfr_t factor;
     mpfr_init2(factor, PE__EXACT_BITS);
     mpfr_set_zero(factor, 1);
@@ -99,7 +100,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
         break;
     case PE__BIAS:
         mpfr_set_ui(factor, cell->n, MPFR_RNDN);
-        pe__plan_bias_exact(job->plan, job->head, cell->distance, 0, y);
+        pe__plan_bias_exact(job->plan, &at, y);
         break;
     case PE__ROTATED:
     default:
@@ -221,7 +222,7 @@ static void cosine_exactly(const void *context, size_t i, mpfr_t y)
     cell.n = 1;
     struct pe__pos query = pe__query_place(&cell);
     struct pe__pos key = pe__key_place(&cell);
-    bool changes = pe__places_count(&cell) || cell.job->plan->amplified;
+    bool changes = pe__lengths_vary(&cell) || cell.job->plan->amplified;
     struct lengths lengths_q = {&cell, cell.job->q, changes ? &query : NULL, pe__query_row(&cell),
                                 0};
     struct lengths lengths_k = {&cell, cell.job->k, changes ? &key : NULL, pe__key_row(&cell), 0};

@@ -263,6 +263,7 @@ struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
 {
     size_t terms_n = parts->cell.terms_n;
     struct pe__ball n = pe__ball_exact((double)parts->n);
+    struct pe__bias_at at = pe__cell_bias(&parts->cell);
     switch (part) {
     case PE__CONTENT:
         return parts->content;
@@ -273,8 +274,7 @@ struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
     case PE__POSITION:
         return pe__ball_mul(n, row_dot(pe__query_code(parts), pe__key_code(parts), terms_n));
     case PE__BIAS:
-        return pe__ball_mul(
-            n, pe__plan_bias(parts->job->plan, parts->job->head, parts->cell.distance, 0));
+        return pe__ball_mul(n, pe__plan_bias(parts->job->plan, &at));
     case PE__ROTATED:
     default:
         return row_dot(&parts->mixed, &parts->place_code, terms_n);
@@ -313,6 +313,18 @@ static unsigned parts_of(enum pe_acts acts, bool staged)
     default:
         return 1u << PE__CONTENT;
     }
+}
+
+/* Where the farthest key stands. */
+static double farthest_key(const struct pe_scores *job)
+{
+    double anchor = -INFINITY;
+    double offset = job->anchor_is_key ? 0 : -INFINITY;
+    for (size_t a = 0; a < job->anchors_n; a++)
+        anchor = fmax(anchor, job->anchors[a]);
+    for (size_t o = 0; o < job->offsets_n && !job->anchor_is_key; o++)
+        offset = fmax(offset, job->offsets[o]);
+    return anchor + offset;
 }
 
 static void invert_order(const struct pe__cell *cell, size_t *term_of)
@@ -355,6 +367,8 @@ bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job)
             .place_code = &parts->place_code,
             .terms_n = order_terms(plan, job->dim, taken, parts->order),
             .n = job->vectors_n,
+            .bias_places = pe__bias_places_count(&plan->spec),
+            .last = farthest_key(job),
             .divides_by_zero = &parts->divides_by_zero,
         };
         invert_order(&parts->cell, parts->order + terms_max);

@@ -194,24 +194,18 @@ static void dot_exact(const void *context, size_t i, mpfr_t y)
 
 /* ---- Scores ------------------------------------------------------------------------------- */
 
-/* The bias, from the distance unless positions are rounded before. */
 static struct pe__ball bias_ball(const struct pe__cell *cell)
 {
-    const struct pe_scores *job = cell->job;
-    if (pe__stage_named(&job->plan->stages, PE_STAGE_POS))
-        return pe__plan_bias(job->plan, job->head, pe__query_place(cell).hi,
-                             pe__key_place(cell).hi);
-    return pe__plan_bias(job->plan, job->head, cell->distance, 0);
+    struct pe__bias_at at = pe__cell_bias(cell);
+    return pe__plan_bias(cell->job->plan, &at);
 }
 
-static void bias_exact(const void *context, size_t head, mpfr_t y)
+static void bias_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct pe__cell *cell = context;
-    const struct pe_plan *plan = cell->job->plan;
-    if (pe__stage_named(&plan->stages, PE_STAGE_POS))
-        pe__plan_bias_exact(plan, head, pe__query_place(cell).hi, pe__key_place(cell).hi, y);
-    else
-        pe__plan_bias_exact(plan, head, cell->distance, 0, y);
+    struct pe__bias_at at = pe__cell_bias(cell);
+    (void)i;
+    pe__plan_bias_exact(cell->job->plan, &at, y);
 }
 
 /* What is added up to the score of one vector: q.k and, for biases, the bias; or their sum, rounded
@@ -223,7 +217,7 @@ static size_t summands_of(const struct meeting *meeting, struct pe__operand summ
     summand[0] = (struct pe__operand){dot_ball(meeting), dot_exact, meeting, 0};
     if (job->plan->spec.kind->acts != PE_BIASES)
         return 1;
-    summand[1] = (struct pe__operand){bias_ball(cell), bias_exact, cell, job->head};
+    summand[1] = (struct pe__operand){bias_ball(cell), bias_exact, cell, 0};
     if (!names(cell, PE_STAGE_APPLY))
         return 2;
     summand[0] =

@@ -277,38 +277,45 @@ void pe__plan_row_exact(const struct pe_plan *plan, struct pe__pos position, siz
 
 struct bias {
     const struct pe_plan *plan;
-    double m, n;
+    struct pe__bias_at at; /* after the pos stage */
 };
 
-static void bias_exact(const void *context, size_t head, mpfr_t y)
+static struct bias bias_at(const struct pe_plan *plan, const struct pe__bias_at *at)
 {
-    const struct bias *bias = context;
-    bias->plan->spec.kind->ops->bias_exact(bias->plan, head, bias->m, bias->n, y);
+    struct bias bias = {plan, *at};
+    bias.at.query = pe_stages_position(&plan->stages, at->query);
+    bias.at.key = pe_stages_position(&plan->stages, at->key);
+    bias.at.last = pe_stages_position(&plan->stages, at->last);
+    return bias;
 }
 
-struct pe__ball pe__plan_bias(const struct pe_plan *plan, size_t head, double m, double n)
+static void bias_exact(const void *context, size_t i, mpfr_t y)
 {
-    struct bias bias = {plan, pe_stages_position(&plan->stages, m),
-                        pe_stages_position(&plan->stages, n)};
-    struct pe__ball ball;
-    ball.eps = plan->spec.kind->ops->bias(plan, head, bias.m, bias.n, &ball.hi, &ball.lo);
+    const struct bias *bias = context;
+    (void)i;
+    bias->plan->spec.kind->ops->bias_exact(bias->plan, &bias->at, y);
+}
+
+struct pe__ball pe__plan_bias(const struct pe_plan *plan, const struct pe__bias_at *at)
+{
+    struct bias bias = bias_at(plan, at);
+    struct pe__ball ball = plan->spec.kind->ops->bias(plan, &bias.at);
     for (enum pe_stage stage = PE_STAGE_ANGLE; stage <= PE_STAGE_TABLE; stage++) {
         double rounded;
         if (!names(plan, stage))
             continue;
         if (!pe__ball_round_f64(ball, dtype_of(plan, stage), &rounded))
-            rounded = pe__round_exact_f64(dtype_of(plan, stage), bias_exact, &bias, head);
+            rounded = pe__round_exact_f64(dtype_of(plan, stage), bias_exact, &bias, 0);
         ball = pe__ball_exact(rounded);
     }
     return ball;
 }
 
-void pe__plan_bias_exact(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y)
+void pe__plan_bias_exact(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y)
 {
-    struct bias bias = {plan, pe_stages_position(&plan->stages, m),
-                        pe_stages_position(&plan->stages, n)};
+    struct bias bias = bias_at(plan, at);
     if (names(plan, PE_STAGE_ANGLE) || names(plan, PE_STAGE_TABLE))
-        mpfr_set_d(y, pe__plan_bias(plan, head, m, n).hi, MPFR_RNDN);
+        mpfr_set_d(y, pe__plan_bias(plan, at).hi, MPFR_RNDN);
     else
-        bias_exact(&bias, head, y);
+        bias_exact(&bias, 0, y);
 }

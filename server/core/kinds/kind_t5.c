@@ -183,23 +183,21 @@ static bool has_position(const struct pe_spec *spec, struct pe__pos position, co
                         pe__show_number(position.hi, shown));
 }
 
-static size_t element(const struct pe_plan *plan, size_t head, double m, double n)
+static size_t element(const struct pe_plan *plan, const struct pe__bias_at *at)
 {
-    return (size_t)bucket(plan, m, n) * (size_t)plan->constant_hi[HEADS] + head;
+    return (size_t)bucket(plan, at->query, at->key) * (size_t)plan->constant_hi[HEADS] + at->head;
 }
 
-static double bias(const struct pe_plan *plan, size_t head, double m, double n, double *hi,
-                   double *lo)
+static struct pe__ball bias(const struct pe_plan *plan, const struct pe__bias_at *at)
 {
-    size_t i = element(plan, head, m, n);
-    *hi = plan->constant_hi[VALUES + i];
-    *lo = plan->constant_lo[VALUES + i];
-    return pe__lookup_eps(&plan->spec, *hi);
+    size_t i = element(plan, at);
+    double hi = plan->constant_hi[VALUES + i];
+    return (struct pe__ball){hi, plan->constant_lo[VALUES + i], pe__lookup_eps(&plan->spec, hi)};
 }
 
-static void bias_exact(const struct pe_plan *plan, size_t head, double m, double n, mpfr_t y)
+static void bias_exact(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y)
 {
-    pe__lookup_exact(&plan->spec, element(plan, head, m, n), y);
+    pe__lookup_exact(&plan->spec, element(plan, at), y);
 }
 
 /* ---- Catalogue ---------------------------------------------------------------------------- */

@@ -159,6 +159,13 @@ void pe__params_drop(struct pe_params *params, const char *name)
     *value = (struct pe_value){0};
 }
 
+void pe__params_drop_number(struct pe_params *params, const char *name, double number)
+{
+    const struct pe_value *value = pe__params_value(params, name);
+    if (value->set && value->number == number)
+        pe__params_drop(params, name);
+}
+
 /* ---- Conditions and defaults -------------------------------------------------------------- */
 
 /* A row's `when`, taken apart: the other parameter and the values that fit. */

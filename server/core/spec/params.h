@@ -17,6 +17,8 @@ struct pe_value *pe__params_value(struct pe_params *params, const char *name);
 void pe__params_derive(struct pe_params *params, const char *name, double number);
 /* Takes a value away: the echo and the compact form do not show it. */
 void pe__params_drop(struct pe_params *params, const char *name);
+/* The same if the value is this number, which is what not to give it means. */
+void pe__params_drop_number(struct pe_params *params, const char *name, double number);
 /* Whether row i has a value other than its default. */
 bool pe__params_differs(const struct pe_params *params, size_t i);
 

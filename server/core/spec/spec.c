@@ -60,10 +60,16 @@ double pe_spec_attention(const struct pe_spec *spec)
     return attention;
 }
 
-static size_t number_or(const struct pe_spec *spec, const char *name, size_t fallback)
+static const struct pe_value *value_or_null(const struct pe_spec *spec, const char *name)
 {
     int i = pe_params_find(&spec->params, name, strlen(name));
-    return i < 0 ? fallback : (size_t)spec->params.value[i].number;
+    return i < 0 ? NULL : &spec->params.value[i];
+}
+
+static size_t number_or(const struct pe_spec *spec, const char *name, size_t fallback)
+{
+    const struct pe_value *value = value_or_null(spec, name);
+    return value ? (size_t)value->number : fallback;
 }
 
 size_t pe_spec_dim(const struct pe_spec *spec)
@@ -97,7 +103,8 @@ size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair)
 
 size_t pe_spec_heads(const struct pe_spec *spec)
 {
-    return number_or(spec, "heads", 1);
+    const struct pe_value *total = value_or_null(spec, "total_heads");
+    return total && total->set ? (size_t)total->number : number_or(spec, "heads", 1);
 }
 
 /* ---- Compact form ------------------------------------------------------------------------- */
