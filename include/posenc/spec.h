@@ -24,6 +24,19 @@ enum pe_property { /* bits: what is known of a kind, for the catalogue */
                    PE_UNBOUNDED = 8, /* has a value at every position, however far */
 };
 
+/* What a kind can be tabulated as. */
+enum pe_facet {
+    PE_FACET_ENCODING,
+    PE_FACET_COS,
+    PE_FACET_SIN,
+    PE_FACET_BOTH, /* cos and sin */
+    PE_FACET_BIAS,
+    PE_FACET_BUCKET, /* which of the shared biases a query and a key have */
+    PE_FACET_SLOPES,
+    PE_FACET_INDEX, /* the row of a learned table that they have */
+    PE_FACETS_N
+};
+
 struct pe_reference {
     const char *title;
     int year;
@@ -47,6 +60,7 @@ struct pe_kind {
         *outside; /* what becomes of positions beyond those trained on; one or two sentences */
     enum pe_acts acts;
     unsigned properties; /* enum pe_property */
+    unsigned facets;     /* bits 1 << enum pe_facet; of biases, the others have those of `acts` */
     size_t axes;         /* position axes, where the parameters do not say another number */
     bool counts_pixels;  /* its coordinates count valid pixels from 1: the row and the column, and
                             where it has four axes also the last count in that column and row */
@@ -63,6 +77,9 @@ const struct pe_kind *pe_kind_at(size_t i);
 const struct pe_kind *pe_kind_find(const char *name, size_t len); /* by name or alias, or NULL */
 /* The same, but an unknown name is a fault that lists the known ones and the nearest. */
 const struct pe_kind *pe_kind_require(const char *name, size_t len, struct pe_faults *faults);
+
+const char *pe_facet_name(enum pe_facet facet);      /* "bias" */
+unsigned pe_kind_facets(const struct pe_kind *kind); /* bits 1 << enum pe_facet */
 
 /* A complete description of one encoding. Zero it or use pe_spec_init; release it after use. */
 struct pe_spec {
@@ -98,6 +115,8 @@ void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *firs
 /* The position axis that a pair turns with. */
 size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
+/* How many positions a kind has from 0 on, where these are few (a window's); else 32, to show. */
+size_t pe_spec_tokens(const struct pe_spec *spec);
 
 #ifdef __cplusplus
 }

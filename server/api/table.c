@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * table.c: GET /v1/table: the encoding of each position; cos and sin of rotating kinds; the bias or
- * bucket matrix of bias kinds.
+ * table.c: GET /v1/table: the encoding of each position; cos and sin of rotating kinds. What bias
+ * kinds have instead is in table_bias.c.
  */
+#include "table.h"
+
+#include <stdio.h>
 #include <string.h>
 
-#include "columns.h"
-#include "job.h"
 #include "keys.h"
 
 static const struct pe_param keys[] = {
@@ -15,67 +16,84 @@ static const struct pe_param keys[] = {
     {"channels", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "Channels to give, in the grammar of positions; all without it."},
     {"value", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL | PE_DERIVED, NULL,
-     "encoding cos sin both bias bucket slopes", NULL,
-     "What to tabulate: encoding (not for biases), cos, sin, both (rotating), bias, slopes "
-     "(alibi), "
-     "bucket (t5)."},
+     "encoding cos sin both bias bucket slopes index", NULL,
+     "What to tabulate: encoding (not for biases); cos, sin, both (rotating); of kinds that have "
+     "them bias, slopes, bucket, index."},
     {"width", NULL, PE_ENUM, 0, 0, 0, 0, "half", "half full", NULL,
      "cos and sin once per pair, or repeated to rotary_dim as the layout needs."},
     KEY_DTYPE("Number format of the answer; f64 by default."),
     KEY_STAGES,
+    {"k_positions", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Matrices: positions of the keys, where they differ from those of the queries."},
+    {"queries", NULL, PE_INT, 1, PE_POSITIONS_N_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Matrices: how many queries; they are the last ones of as many tokens as there are keys."},
+    {"keys", NULL, PE_INT, 1, PE_POSITIONS_N_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Matrices: how many keys, at 0, 1, ... where no positions are given."},
 };
 
-enum value { ENCODING, COS, SIN, BOTH, BIAS, BUCKET, SLOPES };
-
-struct own {
-    struct position_lists positions;
-    enum value value;
-    enum pe_dtype dtype;
-    size_t width; /* of one row before channels are chosen */
-    struct columns channels;
-};
-
-/* The value asked for, or the kind's own; refused where the kind has none of it. */
-static bool read_value(struct job *job, struct own *own)
+/* Names of facets as in "cos, sin or both". */
+static const char *list_facets(struct job *job, unsigned facets)
 {
-    const struct pe_spec *spec = &job->specs[0].spec;
-    enum pe_acts acts = spec->kind->acts;
-    bool t5 = strcmp(spec->kind->name, "t5") == 0;
-    job_derive(job, "value", acts == PE_BIASES ? BIAS : ENCODING);
-    own->value = (enum value)job_key(job, "value")->number;
-    unsigned offered = acts == PE_ROTATES  ? 1u << ENCODING | 1u << COS | 1u << SIN | 1u << BOTH
-                       : acts != PE_BIASES ? 1u << ENCODING
-                       : t5                ? 1u << BIAS | 1u << BUCKET
-                                           : 1u << BIAS | 1u << SLOPES;
-    if (offered & (1u << own->value))
+    const char *list = "";
+    for (unsigned f = 0; f < PE_FACETS_N && list; f++) {
+        if (!(facets >> f & 1))
+            continue;
+        bool is_last = facets >> f == 1;
+        const char *between = *list == '\0' ? "" : is_last ? " or " : ", ";
+        list = arena_printf(&job->request->arena, "%s%s%s", list, between,
+                            pe_facet_name((enum pe_facet)f));
+    }
+    return list;
+}
+
+/* The value asked for, or the kind's first; refused where the kind has none of it. */
+static bool read_value(struct job *job, struct table *own)
+{
+    const struct pe_kind *kind = job->specs[0].spec.kind;
+    unsigned offered = pe_kind_facets(kind);
+    job_derive(job, "value", __builtin_ctz(offered));
+    own->value = (enum pe_facet)job_key(job, "value")->number;
+    if (offered >> own->value & 1)
         return true;
-    return err_add(&job->request->err, ERR_invalid_value, "value",
-                   acts == PE_ROTATES  ? "encoding, cos, sin or both"
-                   : acts != PE_BIASES ? "encoding"
-                   : t5                ? "bias or bucket"
-                                       : "bias or slopes",
-                   "kind=%s has no such value", spec->kind->name);
+    return err_add(&job->request->err, ERR_invalid_value, "value", list_facets(job, offered),
+                   "kind=%s has no such value", kind->name);
+}
+
+static bool is_matrix(enum pe_facet value)
+{
+    return value == PE_FACET_BIAS || value == PE_FACET_BUCKET || value == PE_FACET_INDEX;
+}
+
+static bool has_integers(enum pe_facet value)
+{
+    return value == PE_FACET_BUCKET || value == PE_FACET_INDEX;
 }
 
 /* Keys that say nothing about the value asked for. */
-static bool keys_read(struct job *job, enum value value)
+static bool keys_read(struct job *job, enum pe_facet value)
 {
     static const char *const width[] = {"width", NULL}, *const channels[] = {"channels", NULL};
     static const char *const dtype[] = {"dtype", NULL};
-    bool ok = value == COS || value == SIN || value == BOTH ||
+    static const char *const sides[] = {"queries", "keys", "k_positions", NULL};
+    bool ok = value == PE_FACET_COS || value == PE_FACET_SIN || value == PE_FACET_BOTH ||
               job_unread(job, width, "only cos, sin and both have a width");
-    if (value == BIAS || value == BUCKET || value == SLOPES)
+    if (is_matrix(value) || value == PE_FACET_SLOPES)
         ok = job_unread(job, channels, "this value has no channels") && ok;
-    return (value != BUCKET || job_unread(job, dtype, "buckets are i64")) && ok;
+    if (!is_matrix(value))
+        ok = job_unread(job, sides, "only matrices of queries and keys have them") && ok;
+    return (!has_integers(value) ||
+            job_unread(job, dtype,
+                       value == PE_FACET_BUCKET ? "buckets are i64" : "indices are i64")) &&
+           ok;
 }
 
 /* Columns of one row before channels are chosen. */
-static size_t row_width(const struct job *job, enum value value)
+static size_t row_width(const struct job *job, enum pe_facet value)
 {
     const struct pe_spec *spec = &job->specs[0].spec;
     if (spec->kind->acts != PE_ROTATES)
         return pe_spec_dim(spec);
-    bool full = value == ENCODING || job_key_is(job, "width", "full");
+    bool full = value == PE_FACET_ENCODING || job_key_is(job, "width", "full");
     return pe_spec_pairs(spec) * (full ? 2 : 1);
 }
 
@@ -98,12 +116,12 @@ static void repeat_pairs(const struct pe_spec *spec, const char *half, char *ful
 }
 
 /* Rows of `value` at full width. */
-static void fill_wide(const struct job *job, enum value value, const struct pe_positions *positions,
-                      void *out, void *scratch)
+static void fill_wide(const struct job *job, enum pe_facet value,
+                      const struct pe_positions *positions, void *out, void *scratch)
 {
-    const struct own *own = job->own;
+    const struct table *own = job->own;
     const struct pe_plan *plan = job_plan(job, 0);
-    if (value == ENCODING) {
+    if (value == PE_FACET_ENCODING) {
         pe_table(plan, positions, own->dtype, out, own->width);
         return;
     }
@@ -111,17 +129,17 @@ static void fill_wide(const struct job *job, enum value value, const struct pe_p
     size_t size = pe_dtype_size(own->dtype);
     void *half = full ? scratch : out;
     void *other = (char *)scratch + positions->n * own->width * size;
-    pe_cos_sin(plan, positions, own->dtype, value == COS ? half : other,
-               value == COS ? other : half);
+    pe_cos_sin(plan, positions, own->dtype, value == PE_FACET_COS ? half : other,
+               value == PE_FACET_COS ? other : half);
     if (full)
         repeat_pairs(&job->specs[0].spec, half, out, positions->n, size);
 }
 
 /* The same with the chosen channels only. */
-static void fill_rows(const struct job *job, enum value value, size_t first, size_t n, void *out,
+static void fill_rows(const struct job *job, enum pe_facet value, size_t first, size_t n, void *out,
                       void *scratch)
 {
-    const struct own *own = job->own;
+    const struct table *own = job->own;
     struct pe_positions part = tokens_slab(own->positions.list, first, n);
     size_t size = pe_dtype_size(own->dtype);
     char *rows = (char *)scratch + 2 * n * own->width * size;
@@ -134,58 +152,33 @@ static void fill_encoding(const struct job *job, const struct output *output, si
                           size_t n, void *out, void *scratch)
 {
     (void)output;
-    fill_rows(job, ENCODING, first, n, out, scratch);
+    fill_rows(job, PE_FACET_ENCODING, first, n, out, scratch);
 }
 
 static void fill_cos(const struct job *job, const struct output *output, size_t first, size_t n,
                      void *out, void *scratch)
 {
     (void)output;
-    fill_rows(job, COS, first, n, out, scratch);
+    fill_rows(job, PE_FACET_COS, first, n, out, scratch);
 }
 
 static void fill_sin(const struct job *job, const struct output *output, size_t first, size_t n,
                      void *out, void *scratch)
 {
     (void)output;
-    fill_rows(job, SIN, first, n, out, scratch);
-}
-
-/* Bias or bucket matrices, [heads * queries] rows. */
-static void fill_matrix(const struct job *job, const struct output *output, size_t first, size_t n,
-                        void *out, void *scratch)
-{
-    const struct own *own = job->own;
-    const struct pe_plan *plan = job_plan(job, 0);
-    const struct pe_positions *at = own->positions.list;
-    size_t step = at->n * pe_dtype_size(output->dtype);
-    (void)scratch;
-    for (size_t r = first; r < first + n; r++) {
-        struct pe_positions query = tokens_slab(at, r % at->n, 1);
-        void *row = (char *)out + (r - first) * step;
-        if (own->value == BIAS)
-            pe_bias(plan, &query, at, r / at->n, 1, own->dtype, row);
-        else
-            pe_buckets(plan, &query, at, row);
-    }
-}
-
-static void fill_slopes(const struct job *job, const struct output *output, size_t first, size_t n,
-                        void *out, void *scratch)
-{
-    (void)first, (void)n, (void)scratch; /* one row */
-    pe_slopes(job_plan(job, 0), output->dtype, out);
+    fill_rows(job, PE_FACET_SIN, first, n, out, scratch);
 }
 
 /* ---- Outputs ------------------------------------------------------------------------------- */
 
 /* The stages that can make a difference to the value asked for. */
-static unsigned stages_of(enum value value)
+static unsigned stages_of(enum pe_facet value)
 {
     switch (value) {
-    case BUCKET:
+    case PE_FACET_BUCKET:
+    case PE_FACET_INDEX:
         return 1u << PE_STAGE_POS;
-    case SLOPES:
+    case PE_FACET_SLOPES:
         return 1u << PE_STAGE_FREQ;
     default:
         return PE_STAGES_OF_PLANS;
@@ -194,7 +187,7 @@ static unsigned stages_of(enum value value)
 
 static void rows_state(struct job *job, const char *name, output_fill *fill)
 {
-    const struct own *own = job->own;
+    const struct table *own = job->own;
     size_t shape[] = {own->positions.list->n, own->channels.n};
     struct output *output = job_output(job, name, own->dtype, 2, shape);
     output->fill = fill;
@@ -204,72 +197,54 @@ static void rows_state(struct job *job, const char *name, output_fill *fill)
         .name = "channel", .short_name = "channel", .labels = own->channels.labels};
 }
 
-static void matrix_state(struct job *job)
-{
-    const struct own *own = job->own;
-    const struct pe_positions *at = own->positions.list;
-    size_t shape[] = {pe_spec_heads(&job->specs[0].spec), at->n, at->n};
-    bool bias = own->value == BIAS;
-    struct output *output = job_output(job, bias ? "bias" : "bucket", own->dtype, bias ? 3 : 2,
-                                       bias ? shape : shape + 1);
-    struct answer_axis *axis = output->axes;
-    output->fill = fill_matrix;
-    output->position_axis = bias ? 1 : 0;
-    if (bias)
-        *axis++ = (struct answer_axis){.name = "head", .short_name = "head"};
-    *axis++ = job_position_axis(&own->positions);
-    *axis = (struct answer_axis){.name = "key", .short_name = "key", .labels = at->at[0]};
-}
-
 /* The tensors of the value asked for. */
 static void outputs_state(struct job *job)
 {
-    const struct own *own = job->own;
-    size_t heads = pe_spec_heads(&job->specs[0].spec);
-    struct output *output;
+    const struct table *own = job->own;
     switch (own->value) {
-    case ENCODING:
+    case PE_FACET_ENCODING:
         rows_state(job, "table", fill_encoding);
         break;
-    case COS:
-    case BOTH:
+    case PE_FACET_COS:
+    case PE_FACET_BOTH:
         rows_state(job, "cos", fill_cos);
-        if (own->value == BOTH)
+        if (own->value == PE_FACET_BOTH)
             rows_state(job, "sin", fill_sin);
         break;
-    case SIN:
+    case PE_FACET_SIN:
         rows_state(job, "sin", fill_sin);
         break;
-    case SLOPES:
-        output = job_output(job, "slopes", own->dtype, 1, &heads);
-        output->fill = fill_slopes;
-        output->axes[0] = (struct answer_axis){.name = "head", .short_name = "head"};
+    case PE_FACET_SLOPES:
+        table_slopes_state(job, own);
         break;
     default:
-        matrix_state(job);
+        table_matrix_state(job, own);
     }
 }
 
 static bool prepare(struct job *job)
 {
-    struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
+    struct table *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
     if (!own)
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
     bool ok = job_specs_finish(job);
-    ok = job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions) && ok;
-    ok = read_value(job, own) && keys_read(job, own->value) && ok;
-    if (!ok)
+    bool known = read_value(job, own) && keys_read(job, own->value);
+    bool placed = ok && known && is_matrix(own->value)
+                      ? table_sides(job, own)
+                      : job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions);
+    if (!ok || !known || !placed)
         return false;
-    own->dtype = own->value == BUCKET ? PE_I64 : job_dtype(job, PE_F64);
-    if (!job_stages(job, stages_of(own->value), own->value == BUCKET ? PE_F64 : own->dtype))
+    own->dtype = has_integers(own->value) ? PE_I64 : job_dtype(job, PE_F64);
+    if (!job_stages(job, stages_of(own->value), has_integers(own->value) ? PE_F64 : own->dtype))
         return false;
     own->width = row_width(job, own->value);
     if (spec->kind->acts != PE_BIASES && !columns_read(job, "channels", own->width, &own->channels))
         return false;
     job->plan_positions = *own->positions.list;
     outputs_state(job);
-    return job_positions_check(job, &own->positions);
+    return job_positions_check(job, &own->positions) &&
+           (!is_matrix(own->value) || job_positions_check(job, &own->keys));
 }
 
 const struct endpoint table_endpoint = {

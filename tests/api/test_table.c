@@ -79,6 +79,11 @@ Test(table, has_the_values_of_the_papers)
         {"/v1/table?kind=binary&dim=4&positions=13", "table", 0, 2, 1, 0},
         {"/v1/table?kind=none&dim=4&positions=13", "table", 0, 2, 0, 0},
         {"/v1/table?kind=alibi&heads=12&value=slopes", "slopes", 8, -1, 0.7071067811865476, 0},
+        /* BLOOM's absolute key index, MPT's last key, queries that are the last of the keys */
+        {"/v1/table?kind=t5&value=bucket&bidirectional=1&queries=10&keys=10", "bucket", 0, 8, 24,
+         0},
+        {"/v1/table?kind=t5&value=bucket&bidirectional=1&queries=2&keys=10", "bucket", 1, 0, 8, 0},
+        {"/v1/table?kind=alibi&heads=12&value=slopes&bias_max=4", "slopes", 1, -1, 0.5, 0},
         {"/v1/frequencies?kind=sinusoidal&dim=64", "wavelength", 31, -1, 47117.2428, 5e-5},
         {"/v1/frequencies?kind=sinusoidal&dim=64", "wavelength", 16, -1, 628.3185, 5e-5},
         {"/v1/frequencies?kind=rope&dim=128&base=500000", "inv_freq", 63, -1, 2.455140791e-6,
@@ -116,6 +121,9 @@ Test(table, has_the_shapes_of_the_contract)
         {"/v1/table?kind=rope2d&dim=8&grid=2x3", "table", "[6,8]"},
         {"/v1/table?kind=alibi&heads=3&positions=0:4", "bias", "[3,4,4]"},
         {"/v1/table?kind=t5&positions=0:4&value=bucket", "bucket", "[4,4]"},
+        {"/v1/table?kind=alibi&heads=3&queries=2&keys=5", "bias", "[3,2,5]"},
+        {"/v1/table?kind=alibi&heads=2&total_heads=3&positions=0:4&queries=1", "bias", "[3,1,4]"},
+        {"/v1/table?kind=t5&value=bucket&positions=0&k_positions=-6:7", "bucket", "[1,13]"},
         {"/v1/rotation?kind=rope&dim=8&positions=0:5", "cos", "[5,4]"},
         {"/v1/rotation?kind=rope&dim=8&positions=0:5&content=random&pairs=0:2", "after", "[5,2,2]"},
     };
@@ -256,4 +264,45 @@ Test(table, labels_rows_by_both_coordinates)
                                           "1;0,0.5403023058681398,1\n"
                                           "1;1,0.5403023058681398,0.5403023058681398\n");
     call_end(&request);
+}
+
+/* Matrices of fewer queries than keys: those of a decoder with a cache, and of other projects. */
+Test(table, has_biases_of_queries_at_the_end_of_the_keys)
+{
+    static const struct {
+        const char *target;
+        size_t n;
+        double bias[8];
+    } rows[] = {
+        {"/v1/table?kind=alibi&heads=2&form=key_index&queries=1&keys=3",
+         6,
+         {0, 0.0625, 0.125, 0, 0.00390625, 0.0078125}},
+        {"/v1/table?kind=alibi&heads=2&form=last_zero&queries=1&keys=3",
+         6,
+         {-0.125, -0.0625, 0, -0.0078125, -0.00390625, 0}},
+        {"/v1/table?kind=alibi&slope=0.5&queries=2&keys=3", 6, {-0.5, 0, -0.5, -1, -0.5, 0}},
+        {"/v1/table?kind=alibi&slope=0.5&queries=2&positions=2,3,7", 6, {-0.5, 0, -2, -2.5, -2, 0}},
+        {"/v1/table?kind=alibi&slope=0.5&positions=2,3&k_positions=4", 2, {-1, -0.5}},
+        {"/v1/table?kind=alibi&slope=0.5&queries=3&keys=1", 3, {-1, -0.5, 0}},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        json_t *answer = get(rows[r].target);
+        size_t i = 0, j, h;
+        json_t *head, *row, *value;
+        json_array_foreach(data(answer, "bias"), h, head)
+        {
+            size_t q;
+            json_array_foreach(head, q, row)
+            {
+                json_array_foreach(row, j, value)
+                {
+                    cr_expect_eq(json_number_value(value), rows[r].bias[i], "%s, element %zu",
+                                 rows[r].target, i);
+                    i++;
+                }
+            }
+        }
+        cr_expect_eq(i, rows[r].n, "%s: %zu elements", rows[r].target, i);
+        json_decref(answer);
+    }
 }

@@ -142,3 +142,89 @@ Test(alibi, takes_given_slopes)
     cr_assert(got[1] == -3 * 1e-320, "%a", got[1]);
     pe_plan_free(plan);
 }
+
+/* ---- Forms -------------------------------------------------------------------------------- */
+
+/* What the slope multiplies: key, query, last key, shift. */
+struct form {
+    const char *name;
+    int query, key, last, shift;
+};
+
+static const struct form forms[] = {
+    {"signed", -1, 1, 0, 0}, {"last_zero", 0, 1, -1, 0}, {"key_index", 0, 1, 0, 1}};
+
+static void ref_form(const struct form *form, size_t heads, size_t head, const double at[4],
+                     mpfr_t y)
+{
+    const int times[] = {form->query, form->key, form->last, form->shift};
+    mpfr_t sum, place;
+    mpfr_inits2(2200, sum, place, (mpfr_ptr)0);
+    mpfr_set_zero(sum, 1);
+    for (size_t i = 0; i < 4; i++) {
+        mpfr_set_d(place, at[i], MPFR_RNDN);
+        mpfr_mul_si(place, place, times[i], MPFR_RNDN);
+        mpfr_add(sum, sum, place, MPFR_RNDN);
+    }
+    mpt_slope(heads, head, y);
+    mpfr_mul(y, y, sum, MPFR_RNDN);
+    mpfr_clears(sum, place, (mpfr_ptr)0);
+}
+
+Test(alibi, has_correctly_rounded_biases_in_every_form)
+{
+    static const double queries_at[] = {0, 7, 4095.5, -3, 1e-300, 0x1p53};
+    static const double keys_at[] = {5, 0, 0.1, -0x1p53, 3e-310, 100000, 7.25};
+    static const double shift = 0.7;
+    const size_t heads = 6;
+    struct pe_positions queries = positions_of(queries_at, N(queries_at));
+    struct pe_positions keys = positions_of(keys_at, N(keys_at));
+    mpfr_t wanted;
+    mpfr_init2(wanted, 3000);
+    for (size_t f = 0; f < N(forms); f++) {
+        char text[80];
+        snprintf(text, sizeof text, "alibi:heads=6,shift=0.7,form=%s", forms[f].name);
+        struct pe_plan *plan = plan_from(text, &queries);
+        double got[6 * N(queries_at) * N(keys_at)];
+        pe_bias(plan, &queries, &keys, 0, heads, PE_F64, got);
+        for (size_t i = 0; i < N(got); i++) {
+            size_t head = i / N(keys_at) / N(queries_at);
+            double at[] = {queries_at[i / N(keys_at) % N(queries_at)], keys_at[i % N(keys_at)],
+                           keys_at[N(keys_at) - 1], shift};
+            ref_form(&forms[f], heads, head, at, wanted);
+            cr_expect(got[i] == ref_round(PE_F64, wanted), "%s, head %zu, %g to %g: %a",
+                      forms[f].name, head, at[0], at[1], got[i]);
+        }
+        pe_plan_free(plan);
+    }
+    mpfr_clear(wanted);
+}
+
+Test(alibi, has_another_largest_exponent)
+{
+    static const double wanted[] = {0x1p-2, 0x1p-4, 0x1p-6, 0x1p-8, 0x1p-1, 0x1p-3};
+    struct pe_positions positions = positions_of(zero, 1);
+    struct pe_plan *plan = plan_from("alibi:heads=6,bias_max=8", &positions);
+    double got[8];
+    pe_slopes(plan, PE_F64, got);
+    for (size_t h = 0; h < 6; h++)
+        cr_expect(got[h] == wanted[h], "head %zu: %a", h, got[h]);
+    pe_plan_free(plan);
+    plan = plan_from("alibi:heads=6,bias_max=16,total_heads=8", &positions);
+    pe_slopes(plan, PE_F64, got);
+    for (size_t h = 0; h < 8; h++)
+        cr_expect(got[h] == (h < 6 ? wanted[h] * wanted[h] : 0), "head %zu: %a", h, got[h]);
+    pe_plan_free(plan);
+}
+
+/* Spelling out what is meant anyway is no other encoding. */
+Test(alibi, is_the_same_with_defaults_spelt_out)
+{
+    struct pe_positions positions = positions_of(zero, 1);
+    struct pe_plan *plan =
+        plan_from("alibi:heads=6,bias_max=8,form=symmetric,total_heads=6", &positions);
+    char text[80];
+    pe_spec_compact(pe_plan_spec(plan), text, sizeof text);
+    cr_expect_str_eq(text, "alibi:heads=6");
+    pe_plan_free(plan);
+}

@@ -300,6 +300,7 @@ const struct pe_kind pe__kind_alibi = {
                "near ones of training did.",
     .acts = PE_BIASES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
+    .facets = 1u << PE_FACET_BIAS | 1u << PE_FACET_SLOPES,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),

@@ -244,6 +244,7 @@ const struct pe_kind pe__kind_t5 = {
                "value that was trained.",
     .acts = PE_BIASES,
     .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_LEARNED | PE_UNBOUNDED,
+    .facets = 1u << PE_FACET_BIAS | 1u << PE_FACET_BUCKET,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),

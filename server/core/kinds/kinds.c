@@ -25,6 +25,23 @@ const struct pe_kind *pe_kind_at(size_t i)
     return kinds[i];
 }
 
+const char *pe_facet_name(enum pe_facet facet)
+{
+    static const char *const names[PE_FACETS_N] = {"encoding", "cos",    "sin",    "both",
+                                                   "bias",     "bucket", "slopes", "index"};
+    return names[facet];
+}
+
+unsigned pe_kind_facets(const struct pe_kind *kind)
+{
+    const unsigned encoding = 1u << PE_FACET_ENCODING;
+    if (kind->acts == PE_BIASES)
+        return kind->facets;
+    if (kind->acts == PE_ROTATES)
+        return encoding | 1u << PE_FACET_COS | 1u << PE_FACET_SIN | 1u << PE_FACET_BOTH;
+    return encoding;
+}
+
 const struct pe_kind *pe_kind_find(const char *name, size_t len)
 {
     struct pe__span wanted = {name, len};

@@ -107,6 +107,13 @@ size_t pe_spec_heads(const struct pe_spec *spec)
     return total && total->set ? (size_t)total->number : number_or(spec, "heads", 1);
 }
 
+#define TOKENS_SHOWN 32
+
+size_t pe_spec_tokens(const struct pe_spec *spec)
+{
+    return spec->kind->ops->tokens_n ? spec->kind->ops->tokens_n(spec) : TOKENS_SHOWN;
+}
+
 /* ---- Compact form ------------------------------------------------------------------------- */
 
 /* Text being written into memory that may be too small; `len` is what it would need. */

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * table_bias.c: /v1/table of bias kinds: matrices of queries and keys, and slopes.
+ */
+#include <string.h>
+
+#include "table.h"
+
+/* ---- Queries and keys ---------------------------------------------------------------------- */
+
+/* A range of positions as the text of a key. */
+static bool set_range(struct job *job, const char *name, double first, double end)
+{
+    struct pe_value *value = job_key_edit(job, name);
+    value->text = arena_printf(&job->request->arena, "%.0f:%.0f", first, end);
+    value->set = value->given = true;
+    return value->text != NULL;
+}
+
+/* Numbers of queries and keys where no positions are given: query a stands at a + keys - queries.
+ */
+static bool place_counted(struct job *job)
+{
+    const struct pe_value *queries = job_key(job, "queries"), *keys = job_key(job, "keys");
+    double tokens = (double)pe_spec_tokens(&job->specs[0].spec);
+    if (keys->set)
+        tokens = keys->number;
+    double first = queries->set ? tokens - queries->number : 0;
+    return set_range(job, "positions", first, tokens) &&
+           (first == 0 || set_range(job, "k_positions", 0, tokens));
+}
+
+/* With positions the queries are the last of these tokens. */
+static bool cut_queries(struct job *job, struct table *own)
+{
+    const struct pe_positions *all = own->positions.list;
+    const struct pe_value *queries = job_key(job, "queries"), *keys = job_key(job, "keys");
+    if (keys->set && keys->number != (double)all->n)
+        return err_add(&job->request->err, ERR_conflicting_parameters, "keys", NULL,
+                       "there are %zu positions for keys=%.0f", all->n, keys->number);
+    if (queries->set && queries->number > (double)all->n)
+        return err_add(&job->request->err, ERR_invalid_value, "queries", NULL,
+                       "queries must be at most %zu, the number of positions; got %.0f", all->n,
+                       queries->number);
+    own->keys = own->positions;
+    if (!queries->set || queries->number == (double)all->n)
+        return true;
+    struct pe_value *positions = job_key_edit(job, "positions");
+    *job_key_edit(job, "k_positions") =
+        (struct pe_value){.given = true, .set = true, .text = positions->text};
+    size_t n = (size_t)queries->number;
+    struct pe_positions *last = job_alloc(job, 1, sizeof *last);
+    size_t len = pe_positions_print(all->at[0] + all->n - n, n, NULL, 0);
+    char *text = last ? job_alloc(job, len + 1, 1) : NULL;
+    if (!text)
+        return false;
+    *last = tokens_slab(all, all->n - n, n);
+    pe_positions_print(last->at[0], n, text, len + 1);
+    own->positions.list = last;
+    own->positions.text = positions->text = text;
+    return true;
+}
+
+bool table_sides(struct job *job, struct table *own)
+{
+    static const char *const counts[] = {"queries", "keys", NULL};
+    bool has_keys = job_key(job, "k_positions")->set;
+    bool counted = !has_keys && !job_key(job, "positions")->given && !job_key(job, "grid")->set;
+    if (has_keys && !job_unread(job, counts, "k_positions says where the keys are"))
+        return false;
+    if (counted && !place_counted(job))
+        return false;
+    if (!job_positions(job, "positions", 1, 1, &own->positions))
+        return false;
+    bool placed = job_key(job, "k_positions")->set
+                      ? job_positions(job, "k_positions", 1, 1, &own->keys)
+                      : cut_queries(job, own);
+    for (const char *const *name = counts; *name; name++)
+        *job_key_edit(job, *name) = (struct pe_value){0};
+    return placed;
+}
+
+/* ---- Matrices ------------------------------------------------------------------------------ */
+
+/* Rows [heads * queries]. */
+static void fill_matrix(const struct job *job, const struct output *output, size_t first, size_t n,
+                        void *out, void *scratch)
+{
+    const struct table *own = job->own;
+    const struct pe_plan *plan = job_plan(job, 0);
+    const struct pe_positions *queries = own->positions.list, *keys = own->keys.list;
+    size_t step = keys->n * pe_dtype_size(output->dtype);
+    (void)scratch;
+    for (size_t r = first; r < first + n; r++) {
+        struct pe_positions query = tokens_slab(queries, r % queries->n, 1);
+        void *row = (char *)out + (r - first) * step;
+        if (own->value == PE_FACET_BIAS)
+            pe_bias(plan, &query, keys, r / queries->n, 1, own->dtype, row);
+        else
+            pe_buckets(plan, &query, keys, row);
+    }
+}
+
+void table_matrix_state(struct job *job, const struct table *own)
+{
+    const struct pe_positions *queries = own->positions.list, *keys = own->keys.list;
+    size_t shape[] = {pe_spec_heads(&job->specs[0].spec), queries->n, keys->n};
+    bool bias = own->value == PE_FACET_BIAS;
+    struct output *output = job_output(job, pe_facet_name(own->value), own->dtype, bias ? 3 : 2,
+                                       bias ? shape : shape + 1);
+    struct answer_axis *axis = output->axes;
+    output->fill = fill_matrix;
+    output->position_axis = bias ? 1 : 0;
+    if (bias)
+        *axis++ = (struct answer_axis){.name = "head", .short_name = "head"};
+    *axis++ = job_position_axis(&own->positions);
+    *axis = (struct answer_axis){.name = "key", .short_name = "key", .labels = keys->at[0]};
+}
+
+/* ---- Slopes -------------------------------------------------------------------------------- */
+
+static void fill_slopes(const struct job *job, const struct output *output, size_t first, size_t n,
+                        void *out, void *scratch)
+{
+    (void)first, (void)n, (void)scratch; /* one row */
+    pe_slopes(job_plan(job, 0), output->dtype, out);
+}
+
+void table_slopes_state(struct job *job, const struct table *own)
+{
+    size_t heads = pe_spec_heads(&job->specs[0].spec);
+    struct output *output = job_output(job, "slopes", own->dtype, 1, &heads);
+    output->fill = fill_slopes;
+    output->axes[0] = (struct answer_axis){.name = "head", .short_name = "head"};
+}
