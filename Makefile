@@ -70,7 +70,7 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: help deps run test all e2e check fuzz bench coverage lint format install docker clean \
+.PHONY: help deps run test all e2e golden check fuzz bench coverage lint format install docker clean \
         unit replay tsan fixtures openapi digests tidy fuzz-programs tests test-exhaustive
 
 help: ## list the targets

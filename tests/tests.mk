@@ -36,6 +36,8 @@ e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the
 	@/usr/bin/python3 tests/e2e/contract.py $(BUILD)/answers.jsonl $(if $(T),--some)
 	@$(if $(T),,/usr/bin/python3 tests/e2e/formats.py $(abspath $(POSENCD)))
 	@$(if $(T),,POSENCD=$(abspath $(POSENCD)) tests/clients/run.sh)
+golden: all ## ask the service for every case of tests/golden, and compare with what libraries gave
+	@tests/golden/check tests/golden $(POSENCD)
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
 	@tests/checks/layers.sh
 	@tests/checks/style.sh

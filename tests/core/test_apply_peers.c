@@ -113,7 +113,7 @@ static void expect_same_bits(struct peer *peer, const char *preset)
 Test(apply_peers, transformers)
 {
     static struct peer peer;
-    json_t *golden = golden_load("hf_rope_apply.json");
+    json_t *golden = golden_load("selections/rope_apply.json");
     const json_t *cases = json_object_get(golden, "cases");
     cr_assert_geq(json_array_size(cases), 20);
     for (size_t i = 0; i < json_array_size(cases); i++) {
@@ -128,7 +128,7 @@ Test(apply_peers, transformers)
 Test(apply_peers, transformers_in_half_precision)
 {
     static struct peer peer;
-    json_t *golden = golden_load("hf_rope_apply.json");
+    json_t *golden = golden_load("selections/rope_apply.json");
     const json_t *cases = json_object_get(golden, "cases");
     size_t met = 0;
     for (size_t i = 0; i < json_array_size(cases); i++) {
@@ -147,7 +147,7 @@ Test(apply_peers, transformers_in_half_precision)
 Test(apply_peers, pipelines)
 {
     static struct peer peer;
-    json_t *golden = golden_load("peer_stages.json");
+    json_t *golden = golden_load("selections/peer_stages.json");
     const json_t *cases = json_object_get(golden, "cases");
     cr_assert_geq(json_array_size(cases), 15);
     for (size_t i = 0; i < json_array_size(cases); i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * test_scaling.c: frequencies under every scaling: the configs of golden/hf_configs.json, read by
+ * test_scaling.c: frequencies under every scaling: the configs of golden/hf_inv_freq.json, read by
  * their own key names, against the values at 80 digits; scalings of other libraries against
  * schemes.md's formulas evaluated here in long double; rules between parameters.
  */
@@ -67,7 +67,8 @@ static void spec_of_config(const json_t *test, struct pe_spec *spec)
 
 Test(scaling, truth_of_transformers_configs)
 {
-    json_t *configs = golden_load("hf_configs.json"), *truth = golden_load("truth_hf_configs.json");
+    json_t *configs = golden_load("hf_inv_freq.json"),
+           *truth = golden_load("truth_hf_inv_freq.json");
     json_t *tests = json_object_get(configs, "cases"), *values = json_object_get(truth, "cases");
     size_t n = json_array_size(tests), checked = 0;
     cr_assert_eq(n, json_array_size(values));

@@ -295,7 +295,7 @@ Test(staged, has_the_frequencies_of_transformers)
     const double zero[] = {0};
     struct pe_positions at = positions_of(zero, 1);
     struct pe_stages f32 = stages_from("freq:f32");
-    json_t *golden = golden_load("hf_inv_freq.json");
+    json_t *golden = golden_load("selections/inv_freq_units.json");
     const json_t *cases = json_object_get(golden, "cases");
     cr_assert_geq(json_array_size(cases), 7);
     for (size_t i = 0; i < json_array_size(cases); i++) {

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""added.py: rules for tables that are added to vectors, and for the rows of learned ones."""
+
+import math
+
+from mapping.ask import Ask, added, by, count, exact, far_places, places, table
+from mapping.limits import Output, Unmapped, far, flat, nested, row_limits
+
+
+def sinusoidal(case, dim, positions, golden, p=None, **keys):
+    n = golden["shape"][0]
+    p = p or far(range(n) if positions is None else positions)
+    ask = positions if isinstance(positions, list) else count(n)
+    return table({"kind": "sinusoidal", "dim": dim, **keys}, [added(golden, p)], positions=ask)
+
+
+def rows(dim, **names):
+    """A table from position 0 on. `names`: key of the service = member of the case, or "=value"."""
+
+    def rule(case):
+        keys = {k: v[1:] if v.startswith("=") else case.get(v) for k, v in names.items()}
+        n = case["table"]["shape"][0]
+        return sinusoidal(case, case[dim], None, case["table"], far(list(range(n))), **keys)
+
+    return rule
+
+
+FAIRSEQ = {
+    "order": "=sin_cos",
+    "spacing": "=endpoint",
+    "odd": "=zero",
+    "padding_idx": "padding_idx",
+}
+
+
+def m2m_forward(case):
+    golden, ids = case["outputs"]["embedding"], case["inputs"]["input_ids"]
+    spec = {"kind": "sinusoidal", "dim": golden["shape"][-1], "padding_idx": case["padding_idx"]}
+    spec.update(order="sin_cos", spacing="endpoint")
+    longest = ids["shape"][-1] + case["padding_idx"] + 1
+    p = [float(longest)] * (ids["shape"][0] * ids["shape"][-1])
+    return table(spec, [added(golden, p)], ids=nested(ids), style="roberta")
+
+
+def xlnet(case):
+    last = -case["qlen"] if case["attn_type"] == "bi" else -1
+    positions = list(range(case["klen"], last, -1))
+    clamp = case["clamp_len"] if case["clamp_len"] > 0 else None
+    return sinusoidal(
+        case, case["d_model"], positions, case["table"], order="sin_cos", clamp=clamp
+    )
+
+
+def detr(case):
+    golden = case["table"]
+    turn = case["scale"] or 2 * math.pi
+    largest = turn if case["normalize"] else max(case["grid"])
+    spec = {"kind": "sine2d", "dim": 2 * case["num_position_features"], "base": case["temperature"]}
+    spec.update(normalize=case["normalize"], scale=case["scale"])
+    mask = case.get("mask")
+    return table(
+        spec,
+        [added(golden, [largest] * golden["shape"][0])],
+        grid=by(case["grid"]),
+        pixel_mask=[list(map(int, row)) for row in nested(mask)] if mask else None,
+    )
+
+
+def sincos2d(case, dim, grid, golden, base=None, first=0, p=None, **keys):
+    spec = {"kind": "sincos2d", "dim": case[dim], "base": base}
+    p = [0.0] * first + (p or far_places(places(grid)))
+    if first > 1:
+        raise Unmapped(f"{first} rows without a position")
+    keys["class_token"] = "first" if first else None
+    return table({**spec, **keys.pop("spec", {})}, [added(golden, p)], grid=by(grid), **keys)
+
+
+def mae(case):
+    first = int(case["cls_token"])
+    return sincos2d(
+        case, "embed_dim", case["grid"], case["table"], base=case["temperature"], first=first
+    )
+
+
+def diffusers_sincos2d(case):
+    first = case["extra_tokens"] if case["cls_token"] else 0
+    side, scale = case["base_size"], case["interpolation_scale"]
+    ask = sincos2d(
+        case,
+        "embed_dim",
+        case["grid"],
+        case["table"],
+        first=first,
+        spec={"section_axes": [1, 0], "position_scale": None if scale == 1 else 1 / scale},
+        coords="scaled",
+        ref=[side, side],
+    )
+    ask.outputs.append(added(case["table_np"], []))
+    return ask
+
+
+def timm_sincos2d(case):
+    order = "sin_cos" if case["interleave_sin_cos"] else "grouped"
+    reverse = case["reverse_coord"]
+    height, width = case["feat_shape"]
+    # Columns outermost, if reversed.
+    grid = [width, height] if reverse else [height, width]
+    return sincos2d(
+        case,
+        "dim",
+        [height, width],
+        case["table"],
+        base=case["temperature"],
+        p=far_places(places(grid)),
+        spec={"order": order, "section_axes": [1, 0] if reverse else None},
+        grid_order="column" if reverse else None,
+    )
+
+
+def timestep(case):
+    return sinusoidal(
+        case,
+        case["embedding_dim"],
+        case["timesteps"],
+        case["table"],
+        p=far(case["timesteps"], case["scale"]),
+        base=case["max_period"],
+        spacing="shift",
+        freq_shift=case["downscale_freq_shift"],
+        order="cos_sin" if case["flip_sin_to_cos"] else "sin_cos",
+        position_scale=case["scale"],
+    )
+
+
+def fourier(case):
+    weight, x = flat(case["weight"]), flat(case["x"])
+    largest = 2 * math.pi * max(map(abs, weight))
+    p = [largest * abs(math.log(t) if case["log"] else t) for t in x]
+    spec = {"kind": "fourier", "dim": 2 * len(weight), "freqs": weight, "angle_unit": "turn"}
+    spec["order"] = "cos_sin" if case["flip_sin_to_cos"] else "sin_cos"
+    spec["log_positions"] = case["log"]
+    golden = case["table"]
+    limits = row_limits(golden, p, peer=(2e-7, 1e-6))
+    return table(spec, [Output("table", flat(golden), limits)], positions=x)
+
+
+# ---- Rows of learned tables ----------------------------------------------------------------------
+
+
+def position_ids(member, golden, **keys):
+    def rule(case):
+        if case["past_key_values_length"]:
+            raise Unmapped("tokens before the first")
+        body = {key: case.get(name, name) for key, name in keys.items()}
+        body["attention_mask" if member == "attention_mask" else "ids"] = nested(case[member])
+        return Ask("/v1/positions", [exact("positions", case[golden])], body=body)
+
+    return rule
