@@ -22,6 +22,7 @@
 #include "posenc/apply.h"
 #include "posenc/draw.h"
 #include "posenc/fault.h"
+#include "posenc/grid.h"
 #include "posenc/number.h"
 #include "posenc/param.h"
 #include "posenc/plan.h"
@@ -30,5 +31,6 @@
 #include "posenc/score.h"
 #include "posenc/spec.h"
 #include "posenc/stage.h"
+#include "posenc/style.h"
 
 #endif
