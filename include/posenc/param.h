@@ -19,6 +19,7 @@ enum pe_type {
     PE_REAL,  /* finite double */
     PE_BOOL,  /* false or true (text also 0 or 1) */
     PE_ENUM,  /* one of `choices`; the value is its index */
+    PE_ENUMS, /* some of `choices`; the value has bit 1 << index for each */
     PE_REALS, /* list of finite doubles */
     PE_TEXT,  /* free text with a grammar of its own (positions, shapes) */
 };
@@ -41,7 +42,7 @@ struct pe_param {
     unsigned multiple_of; /* PE_INT: 0 or the divisor asked for */
     unsigned flags;       /* enum pe_param_flag */
     const char *fallback; /* default in text form; "@dim" copies dim; NULL: none */
-    const char *choices;  /* PE_ENUM: "interleaved|gptj half|neox|rotate_half": choice|alias... */
+    const char *choices;  /* PE_ENUM(S): "interleaved|gptj half|neox|rotate_half": choice|alias... */
     const char *when;     /* "scaling=linear|ntk": only read then; NULL: always */
     const char *help;     /* one sentence for the catalogue, with unit */
 };
@@ -49,7 +50,7 @@ struct pe_param {
 struct pe_value {
     bool given;       /* by the caller, rather than the default */
     bool set;         /* has a value at all */
-    double number;    /* PE_INT, PE_REAL, PE_BOOL (0, 1), PE_ENUM (index of the choice) */
+    double number;    /* PE_INT, PE_REAL, PE_BOOL (0, 1), PE_ENUM (index of the choice), PE_ENUMS */
     const char *text; /* PE_TEXT: the caller's memory */
     double *list;     /* PE_REALS: owned, freed by pe_params_release */
     size_t list_n;

@@ -19,6 +19,15 @@ static const char *choice_text(struct arena *arena, const struct pe_param *row, 
     return arena_strndup(arena, name, len);
 }
 
+/* The words of a PE_ENUMS value. */
+static void tree_choices(struct tree *parent, const struct pe_param *row, uint64_t chosen)
+{
+    struct tree *words = tree_array(parent, row->name);
+    for (unsigned i = 0; chosen >> i; i++)
+        if (chosen >> i & 1)
+            tree_string(words, NULL, choice_text(parent->arena, row, i));
+}
+
 /* Positions: a range stays text, a list becomes numbers. */
 static void tree_text(struct tree *parent, const char *key, const char *text)
 {
@@ -67,6 +76,9 @@ static void tree_value(struct tree *parent, const struct pe_param *row,
         break;
     case PE_ENUM:
         tree_string(parent, row->name, choice_text(parent->arena, row, value->number));
+        break;
+    case PE_ENUMS:
+        tree_choices(parent, row, (uint64_t)value->number);
         break;
     case PE_REALS:
         tree_reals(parent, row->name, value->list, value->list_n);

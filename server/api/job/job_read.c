@@ -64,6 +64,24 @@ static const char *number_text(struct job *job, const json_t *json)
     return text ? text : "";
 }
 
+/* A list of words, as a query has them. */
+static void set_words(struct job *job, struct pe_params *params, const struct field *field,
+                      struct pe_faults *faults)
+{
+    const char *text = "";
+    for (size_t i = 0; text && i < json_array_size(field->json); i++) {
+        const char *word = json_string_value(json_array_get(field->json, i));
+        if (!word) {
+            err_add(&job->request->err, ERR_invalid_value, field->where, NULL,
+                    "\"%s\" must be a list of words", field->name);
+            return;
+        }
+        text = arena_printf(&job->request->arena, "%s%s%s", text, i > 0 ? "," : "", word);
+    }
+    if (text)
+        pe_params_set_text(params, field->name, text, faults);
+}
+
 /* Sets one parameter from what the field holds; faults become errors at the field's place. */
 static void params_set(struct job *job, struct pe_params *params, const struct field *field)
 {
@@ -80,6 +98,8 @@ static void params_set(struct job *job, struct pe_params *params, const struct f
         set_unread(job, &params->value[row], field);
     else if (array)
         set_list(job, params, field, array, &faults);
+    else if (json_is_array(json) && params->rows[row].type == PE_ENUMS)
+        set_words(job, params, field, &faults);
     else if (json_is_string(json))
         pe_params_set_text(params, field->name, json_string_value(json), &faults);
     else if (json_is_number(json))

@@ -86,6 +86,10 @@ static void append_values(struct buf *out, const struct pe_param *row)
     case PE_ENUM:
         append_choices(out, row->choices);
         break;
+    case PE_ENUMS:
+        buf_puts(out, "some of ");
+        append_choices(out, row->choices);
+        break;
     case PE_TEXT:
         buf_puts(out, "text");
         break;

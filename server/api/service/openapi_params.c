@@ -133,7 +133,7 @@ static void add_parameter(struct tree *parent, const char *key, const struct var
     tree_string(parameter, "in", "query");
     tree_string(parameter, "description", first->help);
     add_sample(parameter, first);
-    if (first->type == PE_REALS) {
+    if (first->type == PE_REALS || first->type == PE_ENUMS) {
         tree_string(parameter, "style", "form");
         tree_bool(parameter, "explode", false);
     }

@@ -121,6 +121,12 @@ static void add_type(struct tree *schema, const struct pe_param *row, enum schem
         tree_string(schema, "type", "string");
         add_choices(schema, row->choices);
         break;
+    case PE_ENUMS:
+        tree_string(schema, "type", "array");
+        struct tree *words = tree_object(schema, "items");
+        tree_string(words, "type", "string");
+        add_choices(words, row->choices);
+        break;
     case PE_REALS:
         tree_string(schema, "type", "array");
         struct tree *items = tree_object(schema, "items");

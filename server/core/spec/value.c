@@ -159,6 +159,26 @@ static bool read_choice(const struct pe_param *row, struct pe__span text, double
     return fault_choice(row, text, faults);
 }
 
+/* Names separated by `,` or `+`, in any order; one that comes twice counts once. */
+static bool read_choices(const struct pe_param *row, struct pe__span text, double *number,
+                         struct pe_faults *faults)
+{
+    uint64_t chosen = 0;
+    while (text.text) {
+        size_t len = 0;
+        while (len < text.len && text.text[len] != ',' && text.text[len] != '+')
+            len++;
+        double index = 0;
+        if (!read_choice(row, (struct pe__span){text.text, len}, &index, faults))
+            return false;
+        chosen |= (uint64_t)1 << (unsigned)index;
+        text = len < text.len ? (struct pe__span){text.text + len + 1, text.len - len - 1}
+                              : (struct pe__span){0};
+    }
+    *number = (double)chosen;
+    return true;
+}
+
 const char *pe_choice_name(const struct pe_param *row, double index, size_t *len)
 {
     struct pe__span rest = pe__span_of(row->choices);
@@ -241,6 +261,8 @@ bool pe__value_read(const struct pe_param *row, struct pe__span text, struct pe_
         return read_bool(row, text, &value->number, faults);
     case PE_ENUM:
         return read_choice(row, text, &value->number, faults);
+    case PE_ENUMS:
+        return read_choices(row, text, &value->number, faults);
     case PE_REALS:
         return read_list(row, text, value, faults);
     case PE_TEXT:
@@ -254,7 +276,7 @@ bool pe__value_from_number(const struct pe_param *row, double number, struct pe_
                            struct pe_faults *faults)
 {
     char shown[PE__SHOWN_MAX];
-    if (row->type == PE_ENUM)
+    if (row->type == PE_ENUM || row->type == PE_ENUMS)
         return fault_choice(row, pe__span_of(pe__show_number(number, shown)), faults);
     if (row->type == PE_REALS)
         return pe__value_from_list(row, &number, 1, value, faults);
@@ -319,6 +341,23 @@ static size_t append(char *out, size_t size, size_t len, struct pe__span text)
     return len + text.len;
 }
 
+/* The chosen names in the order of the row. */
+static size_t print_choices(const struct pe_param *row, uint64_t chosen, char separator, char *out,
+                            size_t size)
+{
+    size_t len = 0;
+    for (unsigned i = 0; chosen >> i; i++) {
+        struct pe__span name;
+        if (!(chosen >> i & 1))
+            continue;
+        if (len > 0)
+            len = append(out, size, len, (struct pe__span){&separator, 1});
+        name.text = pe_choice_name(row, i, &name.len);
+        len = append(out, size, len, name);
+    }
+    return len;
+}
+
 size_t pe_value_print(const struct pe_param *row, const struct pe_value *value, char separator,
                       char *out, size_t size)
 {
@@ -326,6 +365,8 @@ size_t pe_value_print(const struct pe_param *row, const struct pe_value *value, 
     size_t len = append(out, size, 0, (struct pe__span){"", 0});
     if (!value->set)
         return len;
+    if (row->type == PE_ENUMS)
+        return print_choices(row, (uint64_t)value->number, separator, out, size);
     if (row->type != PE_REALS)
         return append(out, size, len, print_plain(row, value, number));
     for (size_t i = 0; i < value->list_n; i++) {
