@@ -67,6 +67,10 @@ struct pe_frequencies {
 };
 void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out);
 
+/* n positions on one axis as the angles are made from them: after the pos stage, with the shift,
+ * and divided by `factor` where scaling=linear does that. */
+void pe_positions_used(const struct pe_plan *plan, const double *at, size_t n, double *out);
+
 /* The angle direction*p*w of each token and chosen pair, [n, pairs_n]. */
 enum pe_angle { PE_ANGLE, PE_ANGLE_MOD, PE_TURNS }; /* radians; in [0, 2 pi); full turns */
 void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "keys.h"
+#include "widths.h"
 
 static const struct pe_param keys[] = {
     KEY_POSITIONS(NULL, PE_OPTIONAL),
@@ -27,6 +28,9 @@ static const struct pe_param keys[] = {
     KEY_CONTENT(CONTENT_CHOICES, "random", 0),
     KEY_SEED,
     KEY_GAIN("1"),
+    KEY_WIDTH(NULL, PE_OPTIONAL),
+    KEY_PACK,
+    KEY_WITH,
     KEY_DTYPE("Number format of the answer; that of the input by default."),
     KEY_STAGES,
 };
@@ -279,6 +283,34 @@ bool apply_stages(struct job *job, enum pe_dtype dtype)
     return job_stages(job, PE_STAGES_OF_PLANS | 1u << PE_STAGE_APPLY, dtype);
 }
 
+/* Whether all tensors have one encoding at the same positions. */
+static bool targets_agree(const struct job *job, const struct apply *own)
+{
+    const struct target *first = &own->target[0];
+    for (size_t i = 1; i < own->targets_n; i++) {
+        const struct target *target = &own->target[i];
+        if (target->spec != first->spec || target->view.tokens != first->view.tokens ||
+            (target->role == 2 && job_key(job, "k_positions")->set))
+            return false;
+    }
+    return true;
+}
+
+static bool further_tensors(struct job *job, struct apply *own)
+{
+    bool some = job_key(job, "with")->set;
+    if (some && !targets_agree(job, own))
+        return err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "with"),
+                       "ask for one tensor at a time",
+                       "the tensors have encodings or positions of their own");
+    own->aspects.spec = own->target[0].spec;
+    own->aspects.positions = own->biases ? &own->queries : &own->target[0].positions;
+    own->aspects.keys = own->biases ? &own->keys : NULL;
+    own->aspects.dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : PE_F64;
+    job->aspects = &own->aspects;
+    return (!some || aspects_columns(job, &own->aspects, NULL)) && aspects_with(job);
+}
+
 static bool prepare_targets(struct job *job, struct apply *own)
 {
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
@@ -306,6 +338,8 @@ static bool prepare(struct job *job)
         return false;
     own->biases = job->specs[0].spec.kind->acts == PE_BIASES;
     if (own->biases ? !apply_scores_prepare(job, own) : !prepare_targets(job, own))
+        return false;
+    if (!further_tensors(job, own))
         return false;
     job->plan_positions = own->biases ? *own->queries.list : *own->target[0].positions.list;
     return true;

@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
+#include "aspects.h"
 #include "content.h"
-#include "job.h"
 
 #define TARGETS_MAX 3 /* x, q, k */
 
@@ -46,6 +46,7 @@ struct apply {
     struct content content;
     struct tensor scores; /* [.., heads, queries, keys] */
     struct position_lists queries, keys;
+    struct aspects aspects; /* of the first target, or of scores */
 };
 
 /* The stages that applying has; `dtype` is that of the first tensor. */

@@ -278,9 +278,9 @@ void apply_rows_prepare(struct job *job)
     job->part = encode_part;
     for (size_t i = 0; i < job->outputs_n; i++) {
         struct output *output = &job->outputs[i];
-        struct target *target = &own->target[output->what];
         if (output->fill != fill_encoded)
             continue;
+        struct target *target = &own->target[output->what];
         output->scratch = job_apply_scratch(job, target->spec) + LINE;
         if (in_place)
             place_target(job, output, target);

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "job.h"
+#include "aspects.h"
 #include "keys.h"
 
 #define CONTEXT_DEFAULT 2048.0 /* where completed turns are counted when no context is given */
@@ -13,6 +13,7 @@
 static const struct pe_param keys[] = {
     {"context", "seq_len", PE_REAL, 0, PE_POSITION_MAX, 0, PE_OPTIONAL | PE_OPEN_MIN, NULL, NULL,
      NULL, "Sequence length in use, in positions, for the turns; 2048 without it."},
+    KEY_WITH,
     KEY_DTYPE("Number format of the answer; f64 by default."),
     KEY_STAGES,
 };
@@ -35,8 +36,9 @@ static void share_context(struct job *job)
 
 static bool prepare(struct job *job)
 {
+    struct aspects *own = arena_calloc(&job->request->arena, 1, sizeof *own);
     share_context(job);
-    if (!job_specs_finish(job))
+    if (!own || !job_specs_finish(job))
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
     if (pe_spec_pairs(spec) == 0)
@@ -55,7 +57,9 @@ static bool prepare(struct job *job)
         struct output *output = job_output(job, names[i], i < 4 ? dtype : PE_I64, 1, &pairs);
         output->axes[0] = (struct answer_axis){.name = "pair", .short_name = "pair"};
     }
-    return job_stages(job, 1u << PE_STAGE_FREQ, dtype);
+    own->dtype = dtype;
+    job->aspects = own;
+    return job_stages(job, 1u << PE_STAGE_FREQ, dtype) && aspects_with(job);
 }
 
 static void readouts(struct job *job, const struct pe_frequencies *f, size_t pairs)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "columns.h"
+#include "aspects.h"
 #include "content.h"
-#include "job.h"
 #include "keys.h"
+#include "widths.h"
 
 static const struct pe_param keys[] = {
     KEY_POSITIONS("0:32", 0),
@@ -22,13 +22,16 @@ static const struct pe_param keys[] = {
     KEY_CONTENT(CONTENT_CHOICES, NULL, PE_OPTIONAL),
     KEY_SEED,
     KEY_GAIN("1"),
+    KEY_WIDTH(NULL, PE_OPTIONAL),
+    KEY_PACK,
+    KEY_WITH,
     KEY_DTYPE("Number format of the answer; f64 by default."),
     KEY_STAGES,
 };
 
 struct own {
     struct position_lists positions;
-    enum pe_dtype dtype;
+    struct aspects aspects;
     struct columns pairs;
     struct content content; /* of the vector that is turned */
     bool arrows;
@@ -36,47 +39,12 @@ struct own {
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static void fill_angle(const struct job *job, const struct output *output, size_t first, size_t n,
-                       void *out, void *scratch)
-{
-    const struct own *own = job->own;
-    struct pe_positions part = tokens_slab(own->positions.list, first, n);
-    enum pe_angle form = (enum pe_angle)job_key(job, "value")->number;
-    (void)scratch;
-    pe_angles(job_plan(job, 0), &part, own->pairs.index, own->pairs.n, form, output->dtype, out);
-}
-
-static void fill_cos_sin(const struct job *job, size_t first, size_t n, bool sine, void *out,
-                         void *scratch)
-{
-    const struct own *own = job->own;
-    struct pe_positions part = tokens_slab(own->positions.list, first, n);
-    size_t size = pe_dtype_size(own->dtype);
-    char *half = (char *)scratch + n * own->pairs.all * size;
-    pe_cos_sin(job_plan(job, 0), &part, own->dtype, scratch, half);
-    columns_take(&own->pairs, sine ? half : scratch, out, n, size);
-}
-
-static void fill_cos(const struct job *job, const struct output *output, size_t first, size_t n,
-                     void *out, void *scratch)
-{
-    (void)output;
-    fill_cos_sin(job, first, n, false, out, scratch);
-}
-
-static void fill_sin(const struct job *job, const struct output *output, size_t first, size_t n,
-                     void *out, void *scratch)
-{
-    (void)output;
-    fill_cos_sin(job, first, n, true, out, scratch);
-}
-
 /* The chosen pairs of rows of vectors, [n, pairs, 2]. */
 static void take_pairs(const struct job *job, const char *rows, size_t n, char *out)
 {
     const struct own *own = job->own;
     const struct pe_spec *spec = &job->specs[0].spec;
-    size_t size = pe_dtype_size(own->dtype);
+    size_t size = pe_dtype_size(own->aspects.dtype);
     for (size_t r = 0; r < n; r++, rows += pe_spec_dim(spec) * size)
         for (size_t i = 0; i < own->pairs.n; i++, out += 2 * size) {
             size_t a, b;
@@ -90,8 +58,8 @@ static void take_pairs(const struct job *job, const char *rows, size_t n, char *
 static void repeat_vector(const struct job *job, size_t n, char *rows)
 {
     const struct own *own = job->own;
-    size_t dim = own->content.dim, bytes = dim * pe_dtype_size(own->dtype);
-    content_fill(&own->content, "x", own->dtype, 0, dim, rows);
+    size_t dim = own->content.dim, bytes = dim * pe_dtype_size(own->aspects.dtype);
+    content_fill(&own->content, "x", own->aspects.dtype, 0, dim, rows);
     for (size_t r = 1; r < n; r++)
         memcpy(rows + r * bytes, rows, bytes);
 }
@@ -113,7 +81,7 @@ static void fill_after(const struct job *job, const struct output *output, size_
     char *rows = (char *)scratch + output->scratch;
     struct pe_view view;
     repeat_vector(job, n, rows);
-    pe_view_init(&view, own->dtype, rows, "td", (size_t[]){n, own->content.dim}, 2, 1);
+    pe_view_init(&view, own->aspects.dtype, rows, "td", (size_t[]){n, own->content.dim}, 2, 1);
     pe_apply(&(struct pe_apply){.plan = plan,
                                 .positions = &part,
                                 .positions_n = 1,
@@ -124,69 +92,43 @@ static void fill_after(const struct job *job, const struct output *output, size_
     take_pairs(job, rows, n, out);
 }
 
-/* The positions that the pos stage gives, a row for each axis. */
-static void fill_positions(const struct job *job, const struct output *output, size_t first,
-                           size_t n, void *out, void *scratch)
-{
-    const struct pe_positions *list = ((const struct own *)job->own)->positions.list;
-    double *at = out;
-    (void)output, (void)scratch;
-    for (size_t axis = first; axis < first + n; axis++)
-        for (size_t i = 0; i < list->n; i++)
-            *at++ = pe_stages_position(&job->stages, list->at[axis][i]);
-}
-
 /* ---- Outputs ------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    output_fill *fill;
-    bool arrow; /* only with content= */
-} tensors[] = {
-    {"angle", fill_angle, false},  {"cos", fill_cos, false},    {"sin", fill_sin, false},
-    {"before", fill_before, true}, {"after", fill_after, true},
-};
 
 static bool rounds_positions(const struct job *job)
 {
     return job->stages.named & 1u << PE_STAGE_POS;
 }
 
-static void positions_state(struct job *job)
+static void arrow_state(struct job *job, const char *name, output_fill *fill)
 {
     const struct own *own = job->own;
-    const struct pe_positions *list = own->positions.list;
-    bool one = list->axes == 1;
-    size_t shape[] = {list->axes, list->n};
-    struct output *output =
-        job_output(job, "positions", PE_F64, one ? 1 : 2, one ? shape + 1 : shape);
-    output->fill = fill_positions;
-    output->axes[0] = (struct answer_axis){.name = "axis", .short_name = "axis"};
-    output->axes[one ? 0 : 1] = job_position_axis(&own->positions);
+    static const char *const ends[] = {"first", "second"};
+    size_t shape[] = {own->positions.list->n, own->pairs.n, 2};
+    struct output *output = job_output(job, name, own->aspects.dtype, 3, shape);
+    output->fill = fill;
+    output->row_scratch = own->content.dim * pe_dtype_size(own->aspects.dtype);
+    output->row_axes = 2;
+    output->axes[0] = job_position_axis(&own->positions);
+    output->axes[1] =
+        (struct answer_axis){.name = "pair", .short_name = "pair", .labels = own->pairs.labels};
+    output->axes[2] = (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
 }
 
-static void outputs_state(struct job *job)
+static bool outputs_state(struct job *job)
 {
     const struct own *own = job->own;
-    size_t shape[] = {own->positions.list->n, own->pairs.n, 2};
-    size_t size = pe_dtype_size(own->dtype);
-    static const char *const ends[] = {"first", "second"};
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
-        bool arrow = tensors[i].arrow;
-        if (arrow && !own->arrows)
-            continue;
-        struct output *output = job_output(job, tensors[i].name, own->dtype, arrow ? 3 : 2, shape);
-        output->fill = tensors[i].fill;
-        output->row_scratch = (arrow ? own->content.dim : 2 * own->pairs.all) * size;
-        output->axes[0] = job_position_axis(&own->positions);
-        output->axes[1] =
-            (struct answer_axis){.name = "pair", .short_name = "pair", .labels = own->pairs.labels};
-        if (!arrow)
-            continue;
-        output->row_axes = 2;
-        output->axes[2] =
-            (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
+    bool packed = pack_of(job) != PACK_SEPARATE;
+    aspect_state(job, ASPECT_ANGLE);
+    aspect_state(job, packed ? ASPECT_TABLE : ASPECT_COS);
+    if (!packed)
+        aspect_state(job, ASPECT_SIN);
+    if (own->arrows) {
+        arrow_state(job, "before", fill_before);
+        arrow_state(job, "after", fill_after);
     }
+    if (rounds_positions(job))
+        aspect_state(job, ASPECT_POSITIONS);
+    return aspects_with(job);
 }
 
 static bool prepare(struct job *job)
@@ -199,21 +141,22 @@ static bool prepare(struct job *job)
     ok = job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions) && ok;
     if (!ok)
         return false;
-    own->dtype = job_dtype(job, PE_F64);
+    own->aspects = (struct aspects){.positions = &own->positions,
+                                    .dtype = job_dtype(job, PE_F64),
+                                    .form = (enum pe_angle)job_key(job, "value")->number};
+    job->aspects = &own->aspects;
     own->arrows = job_key(job, "content")->set;
     static const char *const seeded[] = {"seed", "gain", NULL};
     ok = own->arrows || job_unread(job, seeded, "without content there is no vector to turn");
-    ok = columns_read(job, "pairs", pe_spec_pairs(spec), &own->pairs) && ok;
+    ok = columns_read(job, "pairs", pe_spec_pairs(spec), &own->pairs) &&
+         aspects_columns(job, &own->aspects, &own->pairs) && ok;
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
     unsigned stages = PE_STAGES_OF_PLANS | (own->arrows ? 1u << PE_STAGE_APPLY : 0);
-    ok = job_stages(job, stages, own->dtype) && ok;
+    ok = job_stages(job, stages, own->aspects.dtype) && ok;
     if (!ok || !job_positions_check(job, &own->positions))
         return false;
     job->plan_positions = *own->positions.list;
-    outputs_state(job);
-    if (rounds_positions(job))
-        positions_state(job);
-    return true;
+    return outputs_state(job);
 }
 
 /* ---- Readouts of rounded positions --------------------------------------------------------- */

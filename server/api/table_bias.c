@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * table_bias.c: /v1/table of bias kinds: matrices of queries and keys, and slopes.
+ * table_bias.c: /v1/table of bias kinds: where queries and keys stand, and buckets of their pairs.
  */
 #include <string.h>
 
@@ -80,56 +80,28 @@ bool table_sides(struct job *job, struct table *own)
     return placed;
 }
 
-/* ---- Matrices ------------------------------------------------------------------------------ */
+/* ---- Buckets ------------------------------------------------------------------------------- */
 
-/* Rows [heads * queries]. */
-static void fill_matrix(const struct job *job, const struct output *output, size_t first, size_t n,
-                        void *out, void *scratch)
+/* A row for each query. */
+static void fill_buckets(const struct job *job, const struct output *output, size_t first, size_t n,
+                         void *out, void *scratch)
 {
     const struct table *own = job->own;
-    const struct pe_plan *plan = job_plan(job, 0);
-    const struct pe_positions *queries = own->positions.list, *keys = own->keys.list;
-    size_t step = keys->n * pe_dtype_size(output->dtype);
-    (void)scratch;
-    for (size_t r = first; r < first + n; r++) {
-        struct pe_positions query = tokens_slab(queries, r % queries->n, 1);
-        void *row = (char *)out + (r - first) * step;
-        if (own->value == PE_FACET_BIAS)
-            pe_bias(plan, &query, keys, r / queries->n, 1, own->dtype, row);
-        else
-            pe_buckets(plan, &query, keys, row);
+    const struct pe_positions *keys = own->keys.list;
+    (void)output, (void)scratch;
+    for (size_t r = 0; r < n; r++) {
+        struct pe_positions query = tokens_slab(own->positions.list, first + r, 1);
+        pe_buckets(job_plan(job, 0), &query, keys, (int64_t *)out + r * keys->n);
     }
 }
 
-void table_matrix_state(struct job *job, const struct table *own)
+void table_buckets_state(struct job *job, const struct table *own)
 {
     const struct pe_positions *queries = own->positions.list, *keys = own->keys.list;
-    size_t shape[] = {pe_spec_heads(&job->specs[0].spec), queries->n, keys->n};
-    bool bias = own->value == PE_FACET_BIAS;
-    struct output *output = job_output(job, pe_facet_name(own->value), own->dtype, bias ? 3 : 2,
-                                       bias ? shape : shape + 1);
-    struct answer_axis *axis = output->axes;
-    output->fill = fill_matrix;
-    output->position_axis = bias ? 1 : 0;
-    if (bias)
-        *axis++ = (struct answer_axis){.name = "head", .short_name = "head"};
-    *axis++ = job_position_axis(&own->positions);
-    *axis = (struct answer_axis){.name = "key", .short_name = "key", .labels = keys->at[0]};
-}
-
-/* ---- Slopes -------------------------------------------------------------------------------- */
-
-static void fill_slopes(const struct job *job, const struct output *output, size_t first, size_t n,
-                        void *out, void *scratch)
-{
-    (void)first, (void)n, (void)scratch; /* one row */
-    pe_slopes(job_plan(job, 0), output->dtype, out);
-}
-
-void table_slopes_state(struct job *job, const struct table *own)
-{
-    size_t heads = pe_spec_heads(&job->specs[0].spec);
-    struct output *output = job_output(job, "slopes", own->dtype, 1, &heads);
-    output->fill = fill_slopes;
-    output->axes[0] = (struct answer_axis){.name = "head", .short_name = "head"};
+    size_t shape[] = {queries->n, keys->n};
+    struct output *output = job_output(job, pe_facet_name(own->value), PE_I64, 2, shape);
+    output->fill = fill_buckets;
+    output->axes[0] = job_position_axis(&own->positions);
+    output->axes[1] =
+        (struct answer_axis){.name = "key", .short_name = "key", .labels = keys->at[0]};
 }

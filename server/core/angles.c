@@ -5,10 +5,12 @@
  * everything is done by MPFR.
  */
 #include <math.h>
+#include <string.h>
 
 #include "ball.h"
 #include "kind.h"
 #include "round.h"
+#include "scalings.h"
 #include "staged.h"
 
 #define BAND_BITS 128 /* of frequencies that are compared */
@@ -258,5 +260,42 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
             if (!pe__ball_round(ball, dtype, out, i))
                 pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);
         }
+    }
+}
+
+/* ---- Positions ---------------------------------------------------------------------------- */
+
+/* A position, divided. */
+struct used {
+    struct pe__pos at;
+    double divisor;
+};
+
+static void used_exact(const void *context, size_t i, mpfr_t y)
+{
+    const struct used *used = context;
+    (void)i;
+    mpfr_set_d(y, used->at.hi, MPFR_RNDN);
+    mpfr_add_d(y, y, used->at.lo, MPFR_RNDN);
+    mpfr_div_d(y, y, used->divisor, MPFR_RNDN);
+}
+
+/* What scaling=linear divides by, 1 without it. */
+static double divisor_of(const struct pe_spec *spec)
+{
+    bool scales = pe_params_find(&spec->params, "scaling", strlen("scaling")) >= 0;
+    bool linear = scales && pe__scaling_of(spec) == &pe__scaling_linear;
+    return linear ? pe_spec_number(spec, "factor") : 1;
+}
+
+void pe_positions_used(const struct pe_plan *plan, const double *at, size_t n, double *out)
+{
+    struct used used = {.divisor = divisor_of(&plan->spec)};
+    for (size_t i = 0; i < n; i++) {
+        used.at = pe__plan_position(plan, at[i]);
+        if (used.at.lo == 0)
+            out[i] = used.at.hi / used.divisor;
+        else
+            pe__round_exact(PE_F64, used_exact, &used, 0, out, i);
     }
 }

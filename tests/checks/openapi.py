@@ -121,7 +121,7 @@ def check_parameters(document, path, item):
             misfit = document.fits(parameter["example"], schema)
             if misfit:
                 fault(where, f"its example does not fit: {misfit}")
-        elif not all(TELLING & v.keys() or v["type"] == "boolean" for v in variants):
+        elif not all(TELLING & (v.keys() | v.get("items", {}).keys()) or v["type"] == "boolean" for v in variants):
             fault(where, "has no example, default or list of values")
 
 

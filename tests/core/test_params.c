@@ -356,6 +356,35 @@ Test(value, choices_have_their_first_name)
     }
 }
 
+Test(value, several_choices_have_one_order)
+{
+    static const struct pe_param row = {
+        .name = "with", .type = PE_ENUMS, .choices = "cos|cosine sin table", .help = ""};
+    static const struct {
+        const char *text, *printed, *fault;
+    } texts[] = {
+        {"sin", "sin", NULL},
+        {"table,cosine", "cos+table", NULL},
+        {"sin+sin,cos", "cos+sin", NULL},
+        {"", NULL, "with must be one of cos, sin, table; got \"\""},
+        {"cos,,sin", NULL, "with must be one of cos, sin, table; got \"\""},
+        {"cos,tables", NULL, "with must be one of cos, sin, table; got \"tables\""},
+    };
+    for (size_t i = 0; i < N(texts); i++) {
+        struct pe_params params;
+        struct pe_faults faults = {0};
+        char out[40];
+        pe_params_init(&params, &row, 1);
+        cr_expect_eq(pe_params_set_text(&params, "with", texts[i].text, &faults), !texts[i].fault);
+        pe_value_print(&row, &params.value[0], '+', out, sizeof out);
+        if (texts[i].fault)
+            cr_expect_str_eq(faults.item[0].detail, texts[i].fault);
+        else
+            cr_expect_str_eq(out, texts[i].printed);
+        pe_params_release(&params);
+    }
+}
+
 Test(nearest, is_within_a_third_of_the_letters)
 {
     static const char *const names[] = {

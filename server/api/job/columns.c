@@ -4,20 +4,42 @@
 
 #include <string.h>
 
+struct columns columns_all(size_t n)
+{
+    return (struct columns){.all = n, .n = n};
+}
+
+static bool columns_alloc(struct job *job, struct columns *columns)
+{
+    columns->index = job_alloc(job, columns->n, sizeof *columns->index);
+    columns->labels = job_alloc(job, columns->n, sizeof *columns->labels);
+    return columns->index && columns->labels;
+}
+
+bool columns_count(struct job *job, size_t n, struct columns *columns)
+{
+    *columns = columns_all(n);
+    if (!columns_alloc(job, columns))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        columns->index[i] = i;
+        columns->labels[i] = (double)i;
+    }
+    return true;
+}
+
 bool columns_read(struct job *job, const char *name, size_t all, struct columns *columns)
 {
     struct position_lists lists = {0};
-    *columns = (struct columns){.all = all, .n = all, .some = job_key(job, name)->set};
-    if (columns->some && !job_positions(job, name, 1, 1, &lists))
+    if (!job_key(job, name)->set)
+        return columns_count(job, all, columns);
+    if (!job_positions(job, name, 1, 1, &lists))
         return false;
-    if (columns->some)
-        columns->n = lists.list->n;
-    columns->index = job_alloc(job, columns->n, sizeof *columns->index);
-    columns->labels = job_alloc(job, columns->n, sizeof *columns->labels);
-    if (!columns->index || !columns->labels)
+    *columns = (struct columns){.all = all, .n = lists.list->n, .some = true};
+    if (!columns_alloc(job, columns))
         return false;
     for (size_t i = 0; i < columns->n; i++) {
-        double c = columns->some ? lists.list->at[0][i] : (double)i;
+        double c = lists.list->at[0][i];
         if (!(c >= 0 && c < (double)all) || c != (double)(size_t)c)
             return err_add(&job->request->err, ERR_invalid_value, name, NULL,
                            "%s are whole numbers from 0 to %zu; got %g", name, all - 1, c);

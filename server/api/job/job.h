@@ -16,8 +16,9 @@
 #include "safetensors.h"
 
 #define JOB_SPECS_MAX   8
-#define JOB_OUTPUTS_MAX 8
+#define JOB_OUTPUTS_MAX 20
 
+struct aspects;
 struct plan_ref;
 
 /* A caller's tensor, in the arena. */
@@ -85,6 +86,7 @@ struct job {
     struct pe_params keys;              /* the endpoint's own */
     struct pe_params common;            /* by enum common */
     struct pe_stages stages;            /* set by job_stages; zeroed: exact */
+    const struct aspects *aspects;      /* what further tensors are of (aspects.h); NULL: none */
     struct pe_positions plan_positions; /* what plans must be fast for, set by prepare; axes 0:
                                            no plan is needed */
     struct output outputs[JOB_OUTPUTS_MAX]; /* stated by prepare through job_output */
@@ -170,6 +172,8 @@ size_t job_apply_scratch(const struct job *job, size_t spec);
 /* In prepare: states a tensor of the answer; its axes are the caller's to name. */
 struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
                           const size_t *shape);
+/* The one of that name; NULL: there is none. */
+struct output *job_output_named(struct job *job, const char *name);
 /* After prepare: the main tensor by select=, and the limit on elements (limit-exceeded with cost
  * and limit). */
 bool job_outputs_finish(struct job *job);

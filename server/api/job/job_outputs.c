@@ -22,7 +22,7 @@ struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype
     return output;
 }
 
-static struct output *output_named(struct job *job, const char *name)
+struct output *job_output_named(struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->outputs_n; i++)
         if (strcmp(job->outputs[i].name, name) == 0)
@@ -36,7 +36,7 @@ static bool read_select(struct job *job)
     struct pe_value *select = &job->common.value[COMMON_SELECT];
     if (!select->set || job->outputs_n == 0)
         return true;
-    struct output *chosen = output_named(job, select->text);
+    struct output *chosen = job_output_named(job, select->text);
     if (chosen) {
         size_t main = (size_t)(chosen - job->outputs);
         select->set = main != job->main; /* spelt out, the default is no other request */
@@ -160,7 +160,7 @@ const char *job_tensor_field(const struct job *job)
 
 void job_output_place(struct job *job, const char *name, void *data)
 {
-    struct output *output = output_named(job, name);
+    struct output *output = job_output_named(job, name);
     assert(output);
     output->fill = NULL;
     if (output->node)
@@ -169,7 +169,7 @@ void job_output_place(struct job *job, const char *name, void *data)
 
 void *job_output_data(struct job *job, const char *name)
 {
-    const struct output *output = output_named(job, name);
+    const struct output *output = job_output_named(job, name);
     assert(output);
     void *data = job_alloc(job, output->count, pe_dtype_size(output->dtype));
     if (!data || !output->node)

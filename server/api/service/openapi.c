@@ -7,8 +7,10 @@
 #include "openapi.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "aspects.h"
 #include "assets.h"
 #include "schema.h"
 #include "service.h"
@@ -69,6 +71,22 @@ static void add_problem_types(struct tree *holder)
 #undef ADD_TYPE
 }
 
+/* The tensors that `with` may add to an answer, by the pattern of their names. */
+static void add_aspects(struct tree *holder)
+{
+    static const char names[] = ASPECT_NAMES;
+    char pattern[sizeof names + sizeof "^()$"];
+    size_t len = (size_t)snprintf(pattern, sizeof pattern, "^(%s)$", names);
+
+    for (size_t i = 0; i < len; i++)
+        if (pattern[i] == ' ')
+            pattern[i] = '|';
+    const char *kept = arena_strndup(holder->arena, pattern, len);
+    struct tree *tensor = tree_object(tree_object(holder, NULL), kept ? kept : "");
+    tree_string(tensor, "$ref", "#/components/schemas/Tensor");
+    tree_string(tensor, "description", "If with= asks for it.");
+}
+
 /* What a text "@name" of the skeleton stands for, or "@name path" where it depends on a path: the
  * only element of the array `holder`. */
 static const struct filling {
@@ -83,6 +101,7 @@ static const struct filling {
     {"kind_names", add_kind_names, NULL},
     {"answered_kinds", add_answered_kinds, NULL},
     {"params", NULL, openapi_echo},
+    {"aspects", add_aspects, NULL},
     {"examples", add_examples, NULL},
     {"problem_types", add_problem_types, NULL},
     {"shared_problems", openapi_shared_problems, NULL},
