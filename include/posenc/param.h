@@ -30,6 +30,7 @@ enum pe_param_flag {
     PE_REPEATED = 4, /* request keys only: may be given several times (spec=) */
     PE_SCALAR = 16,  /* PE_TEXT: one word or number, never a list */
     PE_DERIVED = 8,  /* the default comes from another parameter; the echo always shows it */
+    PE_QUIET = 32,   /* the echo leaves it out while it has its default, which changes nothing */
 };
 
 /* One parameter: the single place where its name, type, range, default and meaning stand. Rows that
@@ -85,7 +86,8 @@ bool pe_params_finish(struct pe_params *params, struct pe_faults *faults);
 const struct pe_value *pe_params_get(const struct pe_params *params, const char *name);
 /* Name of the choice that a PE_ENUM value stands for (static memory, `len` bytes). */
 const char *pe_choice_name(const struct pe_param *row, double index, size_t *len);
-/* Whether row i has a value and its `when` holds, so that the echo shows it (after finish). */
+/* Whether the echo shows row i (after finish): it has a value, its `when` holds, and a quiet one
+ * has not its default. */
 bool pe_params_applies(const struct pe_params *params, size_t i);
 /* Prints one value in text form (lists joined by `separator`); returns the length it needs, as
  * snprintf does. */

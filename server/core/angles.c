@@ -93,7 +93,8 @@ static bool same(mpfr_t a, mpfr_t b)
     return mpfr_eq(a, b, BAND_BITS / 2) != 0;
 }
 
-/* 0: the scaling keeps the frequency; 2: it divides it by its factor; 1: anything between. */
+/* 0: the scaling keeps the frequency; 2: it divides it by its factor, or nothing is left of it; 1:
+ * anything between. */
 static int64_t band_of(const struct pe_plan *plan, size_t k)
 {
     const struct pe_params *params = &plan->spec.params;
@@ -104,6 +105,8 @@ static int64_t band_of(const struct pe_plan *plan, size_t k)
     pe__plan_formula(plan, k, false, base);
     if (same(scaled, base))
         return 0;
+    if (mpfr_zero_p(scaled))
+        return 2;
     if (factor < 0 || !params->value[factor].set)
         return 1;
     mpfr_div_d(base, base, params->value[factor].number, MPFR_RNDN);

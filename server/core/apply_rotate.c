@@ -21,7 +21,7 @@ struct work {
     struct pe__planes planes;
     _Alignas(64) double values[PE__APPLY_BYTES / sizeof(double)];
     double eps[TOKENS_MAX]; /* f64: of each token's values */
-    bool still[TOKENS_MAX]; /* tokens at position 0 */
+    bool still[TOKENS_MAX]; /* tokens whose pairs stay as they are: at position 0, or still */
 };
 
 /* Cos and sin of one token's pairs, within `values`: correctly rounded doubles; for f64 high parts,
@@ -154,7 +154,8 @@ static void make_values(const struct rotation *rotation, size_t i)
 {
     struct work *work = rotation->work;
     size_t token = rotation->token + i;
-    work->still[i] = !rotation->plan->amplified && is_at_zero(rotation, token);
+    bool turns = !pe__is_still(rotation->plan, rotation->first) && !is_at_zero(rotation, token);
+    work->still[i] = !rotation->plan->amplified && !turns;
     if (work->still[i])
         return;
     double eps = pe__plan_pairs(rotation->plan, &work->walk, rotation->slab->positions, token,
@@ -228,13 +229,23 @@ static void rotate_wide(const struct rotation *rotation, size_t token,
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* What passes through unchanged: all channels at position 0, else those behind the pairs. */
-static void copy_rest(const struct rotation *rotation, bool still, const void *x, void *y)
+/* The channels behind the pairs, once for all blocks. */
+static void copy_rest(const struct rotation *rotation, const void *x, void *y)
 {
-    size_t first = still ? 0 : 2 * rotation->plan->pairs;
+    size_t first = 2 * rotation->plan->pairs;
     size_t n = rotation->slab->job->in->dim - first;
     if (rotation->first == 0 && n > 0)
         pe__row_copy(rotation->slab->job, first, n, x, y);
+}
+
+/* The channels of pairs that stay as they are. */
+static void copy_pairs(const struct rotation *rotation, const void *x, void *y)
+{
+    const struct pe_apply *job = rotation->slab->job;
+    bool adjacent = rotation->step == 2;
+    pe__row_copy(job, rotation->a, adjacent ? 2 * rotation->n : rotation->n, x, y);
+    if (!adjacent)
+        pe__row_copy(job, rotation->b, rotation->n, x, y);
 }
 
 static void rotate_pairs(const struct rotation *rotation, size_t token, const void *x, void *y)
@@ -271,11 +282,10 @@ static void rotate_converting(const struct rotation *rotation, size_t token, con
 static void rotate_row(void *context, size_t token, const void *x, void *y)
 {
     const struct rotation *rotation = context;
-    bool still = rotation->work->still[token];
-    copy_rest(rotation, still, x, y);
-    if (still)
-        return;
-    if (rotation->from == rotation->to)
+    copy_rest(rotation, x, y);
+    if (rotation->work->still[token])
+        copy_pairs(rotation, x, y);
+    else if (rotation->from == rotation->to)
         rotate_pairs(rotation, token, x, y);
     else
         rotate_converting(rotation, token, x, y);
@@ -316,8 +326,8 @@ void pe__apply_rotate(const struct pe__slab *slab)
         .parts = slab->job->out->dtype == PE_F64 ? 4 : 2,
     };
     size_t pairs = rotation.plan->pairs;
-    for (rotation.first = 0; rotation.first < pairs; rotation.first += PE__BLOCK) {
-        rotation.n = pairs - rotation.first < PE__BLOCK ? pairs - rotation.first : PE__BLOCK;
+    for (rotation.first = 0; rotation.first < pairs; rotation.first += rotation.n) {
+        rotation.n = pe__plan_block(rotation.plan, rotation.first);
         /* Whole cache lines and one more: parts a power of two apart would keep meeting the rows of
          * the tensor in the same sets of the cache. */
         rotation.plane = (rotation.n + 15) / 8 * 8;

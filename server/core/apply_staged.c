@@ -145,6 +145,13 @@ static double make_values(const struct staged *staged, struct work *work)
                         staged->first, staged->n, work->planes.cos_hi, work->planes.cos_lo);
 }
 
+static size_t block_size(const struct staged *staged, size_t total)
+{
+    if (staged->plan->pairs)
+        return pe__plan_block(staged->plan, staged->first);
+    return total - staged->first < PE__BLOCK ? total - staged->first : PE__BLOCK;
+}
+
 size_t pe__staged_work_bytes(void)
 {
     return sizeof(struct work);
@@ -158,8 +165,8 @@ void pe__apply_staged(const struct pe__slab *slab)
                             .planes = &work->planes,
                             .dtype = slab->job->stages->dtype[PE_STAGE_APPLY]};
     size_t total = staged.plan->pairs ? staged.plan->pairs : slab->job->in->dim;
-    for (staged.first = 0; staged.first < total; staged.first += PE__BLOCK) {
-        staged.n = total - staged.first < PE__BLOCK ? total - staged.first : PE__BLOCK;
+    for (staged.first = 0; staged.first < total; staged.first += staged.n) {
+        staged.n = block_size(&staged, total);
         map_channels(&staged);
         pe__plan_walk_init(&work->walk);
         for (staged.token = 0; staged.token < slab->job->in->tokens; staged.token++) {

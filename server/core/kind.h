@@ -33,7 +33,7 @@ struct pe__kind_ops {
                          struct pe_faults *faults);
 
     /* Kinds made of frequencies (rotating, sinusoidal); NULL else. frequency: number k of
-     * frequencies_n, scaled or as without scaling, error <= 4 ulp of w. */
+     * frequencies_n, scaled or as without scaling, error <= 4 ulp of w, not below 0. */
     size_t (*frequencies_n)(const struct pe_spec *spec);
     void (*frequency)(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w);
     /* What cos and sin are multiplied by, error <= 4 ulp; false if that is 1. NULL: it is. */
@@ -96,6 +96,7 @@ struct pe_plan {
     size_t axes;                       /* position axes */
     struct pe__source *sources;        /* [pairs]; NULL: axis 0, frequency = pair */
     uint32_t *order;                   /* frequencies by axis: their numbers; NULL: the kind's */
+    bool *still;                       /* [pairs]: the frequency is 0; NULL: none is */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };
@@ -121,6 +122,12 @@ void pe__plan_formula(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t 
 void pe__plan_frequency(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);
 struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bool scaled);
 struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair);
+/* How many pairs from `first` on, at most PE__BLOCK, make a block: all of them turn, or none. */
+size_t pe__plan_block(const struct pe_plan *plan, size_t first);
+static inline bool pe__is_still(const struct pe_plan *plan, size_t pair)
+{
+    return plan->still && plan->still[pair];
+}
 
 /* Walks over the tokens of one block of pairs [first, first + n), n <= PE__BLOCK. */
 struct pe__plan_walk {
@@ -128,7 +135,8 @@ struct pe__plan_walk {
 };
 void pe__plan_walk_init(struct pe__plan_walk *walk);
 /* cos and sin of the block's pairs at one token, direction and axes applied; returns the error
- * bound of every component, 0 when the position is 0 on every axis. An exact 0 is +0. */
+ * bound of every component, 0 when the position is 0 on every axis, or no pair turns. An exact 0 is
+ * +0. */
 double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
                       const struct pe_positions *positions, size_t token, size_t first, size_t n,
                       struct pe__planes *out);

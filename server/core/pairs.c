@@ -4,6 +4,8 @@
  * attention factor applied: what tables, rotations and scores are made of. The numbers themselves
  * come from cis.c.
  */
+#include <string.h>
+
 #include "dd.h"
 #include "kind.h"
 #include "staged.h"
@@ -13,6 +15,15 @@
 struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair)
 {
     return plan->sources ? plan->sources[pair] : (struct pe__source){0, (uint32_t)pair};
+}
+
+size_t pe__plan_block(const struct pe_plan *plan, size_t first)
+{
+    size_t most = plan->pairs - first < PE__BLOCK ? plan->pairs - first : PE__BLOCK;
+    size_t n = 1;
+    while (n < most && pe__is_still(plan, first + n) == pe__is_still(plan, first))
+        n++;
+    return n;
 }
 
 void pe__plan_walk_init(struct pe__plan_walk *walk)
@@ -77,6 +88,30 @@ static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *wal
         scatter_axis(sources, n, axis, range.first, &part, out);
     }
     return eps_max;
+}
+
+static bool all_still(const struct pe_plan *plan, size_t first, size_t n)
+{
+    return plan->still && !memchr(plan->still + first, false, n);
+}
+
+static double stand_still(size_t n, struct pe__planes *out)
+{
+    for (size_t j = 0; j < n; j++) {
+        out->cos_hi[j] = 1;
+        out->cos_lo[j] = out->sin_hi[j] = out->sin_lo[j] = 0;
+    }
+    return 0;
+}
+
+static double turn(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                   const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                   struct pe__planes *out)
+{
+    if (all_still(plan, first, n))
+        return stand_still(n, out);
+    return plan->sources ? several_axes(plan, walk, at, first, n, out)
+                         : cis_row(plan, &walk->axis[0], at[0], first, n, out);
 }
 
 static void turn_back(size_t n, struct pe__planes *out)
@@ -195,8 +230,7 @@ double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
                          struct pe__planes *out)
 {
-    double eps = plan->sources ? several_axes(plan, walk, at, first, n, out)
-                               : cis_row(plan, &walk->axis[0], at[0], first, n, out);
+    double eps = turn(plan, walk, at, first, n, out);
     if (plan->direction < 0)
         turn_back(n, out);
     if (plan->amplified)

@@ -128,6 +128,29 @@ static bool make_sources(struct pe_plan *plan)
     return ops->frequencies_n(&plan->spec) < plan->pairs || order_by_axis(plan);
 }
 
+static bool has_no_frequency(const struct pe_plan *plan, size_t pair)
+{
+    size_t k = pe__pair_source(plan, pair).k;
+    return plan->w ? plan->w[k].hi == 0 : pe__cis_is_zero(plan->cis, k);
+}
+
+/* Pairs that do not turn are told apart: they are exact. */
+static bool make_still(struct pe_plan *plan)
+{
+    size_t n = 0;
+    for (size_t pair = 0; pair < plan->pairs; pair++)
+        n += has_no_frequency(plan, pair);
+    if (n == 0)
+        return true;
+    plan->still = malloc(plan->pairs * sizeof *plan->still);
+    if (!plan->still)
+        return false;
+    plan->bytes += plan->pairs * sizeof *plan->still;
+    for (size_t pair = 0; pair < plan->pairs; pair++)
+        plan->still[pair] = has_no_frequency(plan, pair);
+    return true;
+}
+
 static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
 {
     const struct pe__kind_ops *ops = plan->spec.kind->ops;
@@ -142,7 +165,7 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
     if (!plan->cis)
         return false;
     plan->bytes += pe__cis_bytes(plan->cis);
-    return true;
+    return make_still(plan);
 }
 
 static void slope_exact(const void *context, size_t head, mpfr_t y)
@@ -236,6 +259,7 @@ void pe_plan_free(struct pe_plan *plan)
         return;
     pe__cis_free(plan->cis);
     free(plan->w);
+    free(plan->still);
     free(plan->sources);
     free(plan->order);
     free(plan->constant_hi);

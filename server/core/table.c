@@ -122,9 +122,8 @@ static void map_channels(struct fill *fill)
 
 static void fill_pairs(struct fill *fill)
 {
-    size_t pairs = fill->plan->pairs;
-    for (fill->first = 0; fill->first < pairs; fill->first += PE__BLOCK) {
-        fill->n = block_size(pairs, fill->first);
+    for (fill->first = 0; fill->first < fill->plan->pairs; fill->first += fill->n) {
+        fill->n = pe__plan_block(fill->plan, fill->first);
         map_channels(fill);
         fill_block(fill);
     }

@@ -23,15 +23,16 @@
 #define HALF   "rope:dim=16,layout=half,attention_factor=0.5"
 #define PART   "rope:dim=16,rotary_dim=8,attention_factor=1.3,direction=-1,shift=3"
 #define DOUBLE "rope:dim=16,scaling=yarn,factor=4,original_max=64,attention_gain=2"
+#define STILL  "rope:dim=16,kept_pairs=3,attention_factor=1.3"
 
-static const char *const specs[] = {YARN, LONGROPE, HALF, PART, DOUBLE};
+static const char *const specs[] = {YARN, LONGROPE, HALF, PART, DOUBLE, STILL};
 
 /* The factor by its definition. */
 static void factor_of(const char *spec, mpfr_t factor)
 {
     mpfr_t length;
     mpfr_init2(length, BITS);
-    if (strcmp(spec, HALF) == 0 || strcmp(spec, PART) == 0) {
+    if (strstr(spec, "attention_factor")) {
         mpfr_set_d(factor, strcmp(spec, HALF) == 0 ? 0.5 : 1.3, MPFR_RNDN);
     } else if (strcmp(spec, LONGROPE) == 0) {
         mpfr_log_ui(factor, 32, MPFR_RNDN);

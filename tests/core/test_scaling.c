@@ -79,8 +79,6 @@ Test(scaling, truth_of_transformers_configs)
         cr_assert_str_eq(name, json_string_value(json_object_get(value, "name")));
         size_t pairs = golden_list(json_object_get(value, "inv_freq"), expected, PAIRS_MAX);
         double attention = golden_number(json_object_get(value, "attention_factor"));
-        if (strncmp(name, "proportional", 12) == 0) /* no scaling: some pairs do not turn at all */
-            continue;
         struct pe_spec spec;
         spec_of_config(test, &spec);
         struct pe_plan *plan = plan_of(&spec);
@@ -227,6 +225,8 @@ Test(scaling, factor_one_changes_nothing)
         "rope:dim=64,scaling=dynamic_step,original_max=512,context=300",
         "rope:dim=64,scaling=yarn,factor=1,original_max=512",
         "rope:dim=64,scaling=llama3,factor=1,original_max=512",
+        "rope:dim=64,scaling=proportional",
+        "rope:dim=64,kept_pairs=32",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t k = 0; k < 32; k++)
@@ -254,6 +254,12 @@ Test(scaling, says_what_is_wrong)
         {"rope:dim=2,scaling=longrope,factor=2,original_max=1,short_factor=1,long_factor=2",
          "original_max must be above 1 with scaling=longrope, got 1"},
         {"rope:base=2,base_factor=0.5", "base times base_factor must be above 1, got 2 * 0.5"},
+        {"rope:dim=64,rotary_dim=32,scaling=proportional",
+         "with scaling=proportional pairs span the whole vector, so that rotary_dim must be dim"},
+        {"rope:dim=64,kept_pairs=33", "kept_pairs must be at most rotary_dim/2 (32), got 33"},
+        {"rope:dim=64,scaling=proportional,partial_rotary_factor=0.5,kept_pairs=8",
+         "partial_rotary_factor of dim 64 gives kept_pairs 16, but kept_pairs is given as 8"},
+        {"rope2d:scaling=proportional", "scaling=proportional is for kinds of one position axis"},
         {"rope:factor=4", "factor is not read with scaling=none"},
         {"rope:attn_factor=1", "\"attn_factor\" is not a parameter here"},
     };

@@ -91,6 +91,7 @@ static const struct {
     {"bits", "8"},
     {"rotary_dim", "4"},
     {"partial_rotary_factor", "0.5"},
+    {"kept_pairs", "2"},
     {"base_factor", "2"},
     {"factor", "4"},
     {"original_max", "4096"},

@@ -52,6 +52,7 @@ struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, en
 void pe__cis_free(struct pe__cis *cis);
 size_t pe__cis_bytes(const struct pe__cis *cis);
 uint32_t pe__cis_groups(const struct pe__cis *cis);
+bool pe__cis_is_zero(const struct pe__cis *cis, size_t k); /* frequency k */
 
 /* What a walk over positions keeps between calls for one block of pairs: the product of all digit
  * groups but the lowest, reused while they stay the same. Start with valid = false; use one walk

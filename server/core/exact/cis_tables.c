@@ -230,3 +230,8 @@ uint32_t pe__cis_groups(const struct pe__cis *cis)
 {
     return cis->groups;
 }
+
+bool pe__cis_is_zero(const struct pe__cis *cis, size_t k)
+{
+    return mpfr_zero_p(cis->w[k]);
+}

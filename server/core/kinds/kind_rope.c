@@ -5,7 +5,8 @@
 #include "kind.h"
 #include "rotary.h"
 
-static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2), PE__ROTARY_ROWS_ROTATION(2)};
+static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2), PE__ROTARY_ROWS_ROTATION(2),
+                                       PE__ROTARY_ROWS_SERIES};
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
@@ -43,6 +44,8 @@ static const struct pe_reference references[] = {
      "arXiv:2306.15595"},
     {"YaRN: Efficient Context Window Extension of Large Language Models", 2023, "arXiv:2309.00071"},
     {"LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens", 2024, "arXiv:2402.13753"},
+    {"Round and Round We Go! What makes Rotary Positional Encodings useful?", 2024,
+     "arXiv:2410.06205"},
     {"The Llama 3 Herd of Models", 2024, "arXiv:2407.21783"},
     {0},
 };

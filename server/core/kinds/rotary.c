@@ -7,31 +7,64 @@
 
 #include "params.h"
 #include "rotary.h"
+#include "scalings.h"
 
-/* Writes the fraction as rotary_dim, as Python's int(dim * fraction) does. */
-static bool convert_fraction(struct pe_params *params, unsigned multiple, struct pe_faults *faults)
+/* Writes the fraction of dim as the parameter that it stands for. */
+static bool derive_from_fraction(struct pe_params *params, const char *name, double number,
+                                 struct pe_faults *faults)
 {
     const struct pe_value *dim = pe__params_value(params, "dim");
-    const struct pe_value *rotary_dim = pe__params_value(params, "rotary_dim");
+    const struct pe_value *value = pe__params_value(params, name);
+    if (value->given && value->set && value->number != number)
+        return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "partial_rotary_factor", NULL,
+                            "partial_rotary_factor of dim %.0f gives %s %.0f, but %s is given as "
+                            "%.0f",
+                            dim->number, name, number, name, value->number);
+    pe__params_derive(params, name, number);
+    return true;
+}
+
+static bool is_proportional(struct pe_spec *spec)
+{
+    return pe__params_value(&spec->params, "kept_pairs") &&
+           pe__params_value(&spec->params, "scaling")->set &&
+           pe__scaling_of(spec) == &pe__scaling_proportional;
+}
+
+/* partial_rotary_factor, truncated as Python's int(dim * fraction) does. */
+static bool convert_fraction(struct pe_spec *spec, unsigned multiple, struct pe_faults *faults)
+{
+    struct pe_params *params = &spec->params;
+    const struct pe_value *dim = pe__params_value(params, "dim");
     const struct pe_value *fraction = pe__params_value(params, "partial_rotary_factor");
     if (!fraction->set || !dim->set)
         return true;
-    double channels = trunc(dim->number * fraction->number);
-    bool conflict = rotary_dim->given && rotary_dim->set && rotary_dim->number != channels;
+    double channels = dim->number * fraction->number;
     pe__params_drop(params, "partial_rotary_factor");
-    if (conflict)
-        return pe_fault_add(
-            faults, PE_CONFLICTING_PARAMETERS, "partial_rotary_factor", NULL,
-            "partial_rotary_factor of dim %.0f gives rotary_dim %.0f, but rotary_dim "
-            "is given as %.0f",
-            dim->number, channels, rotary_dim->number);
+    if (is_proportional(spec))
+        return derive_from_fraction(params, "kept_pairs", trunc(channels / 2), faults);
+    channels = trunc(channels);
     if (channels < multiple || fmod(channels, multiple) != 0)
         return pe_fault_add(
             faults, PE_INVALID_VALUE, "partial_rotary_factor", NULL,
             "partial_rotary_factor of dim %.0f gives rotary_dim %.0f, which must be a "
             "positive multiple of %u",
             dim->number, channels, multiple);
-    pe__params_derive(params, "rotary_dim", channels);
+    return derive_from_fraction(params, "rotary_dim", channels, faults);
+}
+
+/* All pairs turn, unless fewer are asked for. */
+static bool check_kept(struct pe_params *params, size_t pairs, struct pe_faults *faults)
+{
+    const struct pe_value *kept = pe__params_value(params, "kept_pairs");
+    if (!kept || !kept->set || pairs == 0)
+        return true;
+    if (kept->number > (double)pairs)
+        return pe_fault_add(faults, PE_INVALID_VALUE, "kept_pairs", NULL,
+                            "kept_pairs must be at most rotary_dim/2 (%zu), got %.0f", pairs,
+                            kept->number);
+    if (kept->number == (double)pairs)
+        pe__params_drop(params, "kept_pairs");
     return true;
 }
 
@@ -39,7 +72,7 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
                       struct pe_faults *faults)
 {
     struct pe_params *params = &spec->params;
-    bool ok = convert_fraction(params, multiple, faults);
+    bool ok = convert_fraction(spec, multiple, faults);
     const struct pe_value *dim = pe__params_value(params, "dim");
     const struct pe_value *rotary_dim = pe__params_value(params, "rotary_dim");
     const struct pe_value *direction = pe__params_value(params, "direction");
@@ -51,6 +84,7 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "direction", NULL,
                           "direction must be 1 or -1, got 0");
     size_t width = rotary_dim->set ? (size_t)rotary_dim->number / axes : 0;
+    ok = check_kept(params, width / 2, faults) && ok;
     const struct pe__series series = {spec, width, width / 2};
     return pe__scaling_check(spec, &series, faults) && ok;
 }
@@ -70,11 +104,22 @@ void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first,
 /* The scalings lose no more than this many bits. */
 #define GUARD_BITS 64
 
+static bool is_kept(const struct pe_spec *spec, size_t k)
+{
+    int row = pe_params_find(&spec->params, "kept_pairs", 10);
+    const struct pe_value *kept = row < 0 ? NULL : &spec->params.value[row];
+    return !kept || !kept->set || k < (size_t)kept->number;
+}
+
 void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled, mpfr_t w)
 {
     const struct pe__series series = {spec, width, width / 2};
     const struct pe__scaling *scaling = pe__scaling_of(spec);
     mpfr_t fine;
+    if (scaled && !is_kept(spec, k)) {
+        mpfr_set_zero(w, 1);
+        return;
+    }
     mpfr_init2(fine, mpfr_get_prec(w) + GUARD_BITS);
     pe__series_power(&series, 2 * k, width, fine);
     if (scaled && scaling->frequency)

@@ -35,8 +35,9 @@
          .type = PE_REAL,                                                                          \
          .min = 0,                                                                                 \
          .max = 1,                                                                                 \
-         .flags = PE_OPTIONAL | PE_OPEN_MIN,                                                       \
-         .help = "Another way to say rotary_dim: this fraction of dim, truncated."},               \
+         .flags = PE_OPTIONAL,                                                                     \
+         .help = "Another way to say rotary_dim: this fraction of dim, truncated; with "           \
+                 "scaling=proportional kept_pairs: this fraction of dim/2."},                      \
         {.name = "direction",                                                                      \
          .type = PE_INT,                                                                           \
          .min = -1,                                                                                \
@@ -45,14 +46,24 @@
          .help = "1 rotates counter-clockwise, -1 clockwise; 0 is not allowed."},                  \
         PE__ROW_SHIFT, PE__SCALING_ROWS
 
-/* rotary_dim from partial_rotary_factor; rotary_dim <= dim; direction 1 or -1; the scaling's rules.
- * The rotated channels come in multiples of `multiple`, on `axes` position axes with a series of
- * frequencies each. */
+/* What kinds with a single series of frequencies have besides. */
+#define PE__ROTARY_ROWS_SERIES                                                                     \
+    {                                                                                              \
+        .name = "kept_pairs", .type = PE_INT, .min = 0, .max = PE_DIM_MAX / 2,                     \
+        .flags = PE_OPTIONAL,                                                                      \
+        .help = "Pairs that turn (p-RoPE), at most rotary_dim/2, all without it; the frequencies " \
+                "of those behind them are 0."                                                      \
+    }
+
+/* rotary_dim (or kept_pairs) from partial_rotary_factor; rotary_dim <= dim; direction 1 or -1; the
+ * scaling's rules. The rotated channels come in multiples of `multiple`, on `axes` position axes
+ * with a series of frequencies each. */
 bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
                       struct pe_faults *faults);
 size_t pe__rotary_pairs_n(const struct pe_spec *spec);
 void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
-/* w = base^(-2k / width), changed by the scaling when `scaled` asks for it. */
+/* w = base^(-2k / width), changed by the scaling and 0 past kept_pairs when `scaled` asks for it.
+ */
 void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled,
                           mpfr_t w);
 /* What cos and sin are multiplied by; false if it is 1. */

@@ -47,7 +47,8 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
 
 /* Names of the scalings that read a parameter, for `when`. */
 #define PE__WITH_FACTOR                                                                            \
-    "scaling=linear|ntk|ntk_fixed|ntk_mixed|ntk_divide|ntk_by_parts|dynamic|yarn|llama3|longrope"
+    "scaling=linear|ntk|ntk_fixed|ntk_mixed|ntk_divide|ntk_by_parts|dynamic|yarn|llama3|longrope|" \
+    "proportional"
 #define PE__WITH_ORIGINAL  "scaling=ntk_by_parts|dynamic|dynamic_step|yarn|llama3|longrope"
 #define PE__WITH_CONTEXT   "scaling=dynamic|dynamic_step|longrope"
 #define PE__WITH_RAMP      "scaling=ntk_by_parts|yarn"
@@ -64,7 +65,7 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
          .aliases = "rope_type",                                                                   \
          .type = PE_ENUM,                                                                          \
          .choices = "none|default linear|pi ntk ntk_fixed ntk_mixed ntk_divide ntk_by_parts "      \
-                    "dynamic dynamic_step yarn llama3 longrope|su",                                \
+                    "dynamic dynamic_step yarn llama3 longrope|su proportional",                   \
          .fallback = "none",                                                                       \
          .help = "How frequencies are changed for longer contexts."},                              \
         {.name = "factor",                                                                         \
@@ -75,7 +76,7 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
          .flags = PE_OPTIONAL,                                                                     \
          .when = PE__WITH_FACTOR,                                                                  \
          .help = "How many times longer the context is to be; yarn and longrope: "                 \
-                 "max_position/original_max without it."},                                         \
+                 "max_position/original_max without it, proportional: 1."},                        \
         {.name = "original_max",                                                                   \
          .aliases = "original_max_position_embeddings",                                            \
          .type = PE_INT,                                                                           \

@@ -41,6 +41,34 @@ static void linear(const struct pe__series *series, size_t k, mpfr_t w)
 const struct pe__scaling pe__scaling_linear = {
     .name = "linear", .has_factor = true, .frequency = linear};
 
+/* ---- proportional ------------------------------------------------------------------------- */
+
+/* The pairs span the whole vector, and those past kept_pairs, which is the kind's, do not turn. */
+static bool proportional_check(struct pe_spec *spec, const struct pe__series *series,
+                               struct pe_faults *faults)
+{
+    struct pe_params *params = &spec->params;
+    const struct pe_value *dim = pe__params_value(params, "dim");
+    const struct pe_value *rotary_dim = pe__params_value(params, "rotary_dim");
+    (void)series;
+    if (!pe__params_value(params, "kept_pairs"))
+        return pe_fault_add(faults, PE_INVALID_VALUE, "scaling", "kind=rope has it",
+                            "scaling=proportional is for kinds of one position axis, not for %s",
+                            spec->kind->name);
+    if (!pe__params_value(params, "factor")->given)
+        pe__params_derive(params, "factor", 1);
+    if (!dim->set || !rotary_dim->set || dim->number == rotary_dim->number)
+        return true;
+    return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "rotary_dim",
+                        "say how many pairs turn with kept_pairs",
+                        "with scaling=proportional pairs span the whole vector, so that rotary_dim "
+                        "must be dim (%.0f), got %.0f",
+                        dim->number, rotary_dim->number);
+}
+
+const struct pe__scaling pe__scaling_proportional = {
+    .name = "proportional", .check = proportional_check, .frequency = linear};
+
 /* ---- By another base ---------------------------------------------------------------------- */
 
 /* With two channels r - 2 is zero. */

@@ -24,6 +24,7 @@ static const struct pe__scaling *const scalings[] = {
     &pe__scaling_yarn,
     &pe__scaling_llama3,
     &pe__scaling_longrope,
+    &pe__scaling_proportional,
 };
 
 const struct pe__scaling *pe__scaling_of(const struct pe_spec *spec)

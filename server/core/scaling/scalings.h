@@ -7,6 +7,7 @@
 
 extern const struct pe__scaling pe__scaling_linear, pe__scaling_ntk, pe__scaling_ntk_fixed,
     pe__scaling_ntk_mixed, pe__scaling_ntk_divide, pe__scaling_ntk_by_parts, pe__scaling_dynamic,
-    pe__scaling_dynamic_step, pe__scaling_yarn, pe__scaling_llama3, pe__scaling_longrope;
+    pe__scaling_dynamic_step, pe__scaling_yarn, pe__scaling_llama3, pe__scaling_longrope,
+    pe__scaling_proportional;
 
 #endif

@@ -187,11 +187,6 @@ static enum condition condition(const struct pe_params *params, size_t i)
     return pe__span_index(choices, '|', pe__span_of(text)) >= 0 ? HOLDS : HOLDS_NOT;
 }
 
-bool pe_params_applies(const struct pe_params *params, size_t i)
-{
-    return params->value[i].set && condition(params, i) == HOLDS;
-}
-
 static bool fault_not_read(const struct pe_params *params, size_t i, struct pe_faults *faults)
 {
     const struct pe_param *row = &params->rows[i];
@@ -248,15 +243,30 @@ bool pe_params_finish(struct pe_params *params, struct pe_faults *faults)
     return ok;
 }
 
+static bool is_read(const struct pe_params *params, size_t i)
+{
+    return params->value[i].set && condition(params, i) == HOLDS;
+}
+
+static bool has_default(const struct pe_params *params, size_t i)
+{
+    struct pe_value fallback = {0};
+    bool same = read_fallback(params, i, &fallback) &&
+                pe__value_equal(&params->rows[i], &params->value[i], &fallback);
+    free(fallback.list);
+    return same;
+}
+
 bool pe__params_differs(const struct pe_params *params, size_t i)
 {
     const struct pe_value *value = &params->value[i];
     const struct pe_param *row = &params->rows[i];
     bool by_rule = row->flags & PE_DERIVED && !row->fallback && !value->given;
-    if (!pe_params_applies(params, i) || by_rule)
-        return false;
-    struct pe_value fallback = {0};
-    bool same = read_fallback(params, i, &fallback) && pe__value_equal(row, value, &fallback);
-    free(fallback.list);
-    return !same;
+    return is_read(params, i) && !by_rule && !has_default(params, i);
+}
+
+bool pe_params_applies(const struct pe_params *params, size_t i)
+{
+    bool quiet = params->rows[i].flags & PE_QUIET;
+    return is_read(params, i) && !(quiet && has_default(params, i));
 }
