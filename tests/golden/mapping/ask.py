@@ -30,6 +30,8 @@ class Ask:
         self.outputs = outputs
         self.query = given(query or {})
         self.body = None if body is None else given(body)
+        # Every bit of the answer, in any dtype.
+        (self.query if body is None else self.body)["numbers"] = "hex"
 
 
 ANSWERS = {"x": "y", "q": "q_out", "k": "k_out"}
@@ -84,8 +86,8 @@ def inv_freq(golden, name="inv_freq", of=lambda values: values):
     return Output(name, expected, within(FREQUENCY, expected), of)
 
 
-def attention(golden):
-    return Output("/readouts/attention_factor", [golden], within(DOUBLE, [golden]))
+def attention(golden, name="/readouts/attention_factor", of=lambda values: values):
+    return Output(name, [golden], within(DOUBLE, [golden]), of)
 
 
 def angles(golden, p):

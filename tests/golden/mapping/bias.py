@@ -6,21 +6,24 @@ from mapping.limits import DOUBLE, EXACTLY, FREQUENCY, Output, flat, nested, wit
 
 
 def relative(case):
+    """The differences between key and query (deberta: query and key) that the case has."""
     if "range" in case:
-        return f"{case['range'][0]}:{case['range'][1] + 1}"
-    return flat(case["relative_positions"])
+        return list(range(case["range"][0], case["range"][1] + 1))
+    return list(map(int, flat(case["relative_positions"])))
 
 
-def buckets(kind, **names):
-    """`names`: the service's key = the member of the case, or a value."""
+def buckets(kind, sign=1, **names):
+    """One query at 0, and a key at each difference. `names`: the service's key = the member of the
+    case, a value, or a function of the case."""
 
     def rule(case):
         spec = {"kind": kind}
         for key, member in names.items():
             value = member(case) if callable(member) else member
-            spec[key] = case.get(value, value) if isinstance(value, str) else value
-        output = exact("bucket", case["buckets"])
-        return table(spec, [output], value="bucket", positions=relative(case))
+            spec[key] = case[value] if isinstance(value, str) else value
+        keys = [sign * difference for difference in relative(case)]
+        output = Output("bucket", flat(case["buckets"]), EXACTLY, lambda values: values[:-1])
+        return table(spec, [output], value="bucket", positions=[*keys, 0], queries=1)
 
     return rule
 

@@ -17,6 +17,7 @@ from mapping.ask import (
     tokens,
 )
 from mapping.limits import (
+    DTYPES,
     EXACTLY,
     GGML,
     Output,
@@ -32,7 +33,8 @@ from mapping.limits import (
     within,
 )
 
-EMULATED = "freq:f32,angle:f32,table:T,apply:T"  # transformers and vLLM with numbers of 16 bits
+# transformers and vLLM with numbers of 16 bits: cos and sin to that type, then each product
+EMULATED = "freq:f32,angle:f32,table:{0},apply:{0}"
 
 
 # ---- transformers --------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ def hf_apply(layout, out=None, width=None, pack=None, dtype=None, stages=None, *
             width=width,
             pack=pack,
             dtype=dtype,
-            stages=stages if inputs["q"]["dtype"] in SIXTEEN else None,
+            stages=stages.format(DTYPES[inputs["q"]["dtype"]]) if stages else None,
         )
 
     return rule
@@ -213,7 +215,10 @@ def vllm(scaling=None, frequencies="inv_freq", kind="rope", **names):
         if "inv_freq" in outputs:
             extras.append(inv_freq(outputs["inv_freq"], frequencies))
         if "mscale" in outputs:
-            extras.append(attention(outputs["mscale"]))
+            # The spec has it without the gain.
+            gain = args.get("attn_factor", 1)
+            whole = lambda values: [gain * values[0]]
+            extras.append(attention(outputs["mscale"], "/spec/attention_factor", whole))
         query = inputs["query"]
         table_keys = {"pack": "cos_sin", "width": "half"} if "cos_sin" in outputs else {}
         return apply(
@@ -224,7 +229,7 @@ def vllm(scaling=None, frequencies="inv_freq", kind="rope", **names):
             p,
             (layout, rotary),
             extras=extras,
-            stages=EMULATED if query["dtype"] in SIXTEEN else None,
+            stages=EMULATED.format(DTYPES[query["dtype"]]) if query["dtype"] in SIXTEEN else None,
             **table_keys,
         )
 

@@ -95,7 +95,7 @@ RULES = {
     ("*hf_buckets*", "t5 far"): buckets("t5", bidirectional="bidirectional", **T5),
     ("*hf_buckets*", "wavlm"): buckets("t5", bidirectional=True, **T5),
     ("*hf_buckets*", "deberta"): buckets(
-        "deberta", buckets="bucket_size", max_distance="max_position"
+        "deberta", sign=-1, buckets="bucket_size", max_distance="max_position"
     ),
     ("*hf_buckets*", "swin index"): swin,
     ("*hf_alibi*", "bloom slopes"): alibi("slopes", "slopes", power_limits),
