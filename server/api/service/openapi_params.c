@@ -89,6 +89,7 @@ static const struct {
     {"semantics", "\"1\""},
     {"normalize_by", "2048"},
     {"bits", "8"},
+    {"length", "64"},
     {"rotary_dim", "4"},
     {"partial_rotary_factor", "0.5"},
     {"kept_pairs", "2"},
