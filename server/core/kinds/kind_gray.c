@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kind_gray.c: the bits of the position in Gray code: no carry runs through, neighbours differ in a
+ * single channel.
+ */
+#include "bits.h"
+
+static const struct pe_param rows[] = {PE__BITS_ROWS};
+
+static double row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
+                  double *hi, double *lo)
+{
+    uint64_t number = pe__bits_number(position);
+    pe__bits_row(&plan->spec, number ^ number >> 1, first, n, hi, lo);
+    return 0;
+}
+
+static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_t channel, mpfr_t y)
+{
+    double hi;
+    double lo;
+    row(plan, position, channel, 1, &hi, &lo);
+    mpfr_set_d(y, hi, MPFR_RNDN);
+}
+
+static const struct pe_library libraries[] = {{0}};
+
+static const struct pe_reference references[] = {
+    {"Pulse code communication (F. Gray)", 1953, "US patent 2632058"},
+    {"You could have designed state of the art positional encoding", 2024,
+     "huggingface.co/blog/designing-positional-encoding"},
+    {0},
+};
+
+static const char *const examples[] = {
+    "/v1/table?kind=gray&dim=4&positions=0:16",
+    "/v1/table?kind=gray&dim=4&signed=true&positions=0:16",
+    NULL,
+};
+
+static const struct pe__kind_ops ops = {
+    .check = pe__bits_check,
+    .has_position = pe__bits_has_position,
+    .row = row,
+    .row_exact = row_exact,
+};
+
+const struct pe_kind pe__kind_gray = {
+    .name = "gray",
+    .title = "Position in Gray code",
+    .formula = "PE[p,j] = bit j of p XOR floor(p/2), j = 0 the lowest; y = x + PE",
+    .help =
+        "Adds the bits of the Gray code of the position, one per channel: from each position to "
+        "the next a single channel changes. A position that is negative, fractional or too "
+        "large is an error.",
+    .outside = "Positions from 2^dim on have no value. Below, bits that were 0 in all of "
+               "training turn 1.",
+    .acts = PE_ADDS,
+    .properties = 0,
+    .axes = 1,
+    .params = rows,
+    .params_n = PE__ROWS_N(rows),
+    .libraries = libraries,
+    .references = references,
+    .examples = examples,
+    .ops = &ops,
+};
