@@ -119,6 +119,32 @@ Test(staged, reaches_as_far_as_positions_do)
 }
 
 /* Small angles come from a series; the larger ones beside them from tables. */
+/* A divisor below 1 makes an angle larger than any position. */
+Test(staged, reaches_beyond_that)
+{
+    static const double at[] = {0x1p53, -0x1.fffffffffffffp52, 0x1p34, 3};
+    struct pe_positions positions = positions_of(at, 4);
+    struct pe_stages stages = {.named = 1u << PE_STAGE_ANGLE, .dtype = {[PE_STAGE_ANGLE] = PE_F64}};
+    struct pe_plan *plan = staged_plan("rope:dim=2,scaling=longrope,factor=2,original_max=4096,"
+                                       "short_factor=1e-6,long_factor=1",
+                                       &stages, &positions);
+    double c[4], s[4];
+    pe_cos_sin(plan, &positions, PE_F64, c, s);
+    mpfr_t cosine, sine;
+    mpfr_inits2(REF_STAGE_BITS, cosine, sine, (mpfr_ptr)NULL);
+    for (size_t i = 0; i < 4; i++) {
+        mpfr_set_d(cosine, 1, MPFR_RNDN);
+        mpfr_div_d(cosine, cosine, 1e-6, MPFR_RNDN);
+        mpfr_mul_d(cosine, cosine, at[i], MPFR_RNDN);
+        mpfr_set_d(sine, mpfr_get_d(cosine, MPFR_RNDN), MPFR_RNDN);
+        mpfr_sin_cos(sine, cosine, sine, MPFR_RNDN);
+        expect_value("cos", PE_F64, cosine, c, i);
+        expect_value("sin", PE_F64, sine, s, i);
+    }
+    mpfr_clears(cosine, sine, (mpfr_ptr)NULL);
+    pe_plan_free(plan);
+}
+
 Test(staged, has_no_gap_between_small_and_large_angles)
 {
     static const struct example example = {"rope:dim=16", {.factor = 0}};

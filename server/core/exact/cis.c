@@ -176,16 +176,23 @@ static void set_one(size_t n, struct pe__planes *out)
     }
 }
 
-static double row_by_mpfr(const struct block *block, struct pe__pos position,
-                          struct pe__planes *out)
+/* Frequency k into lane i. */
+static double lane_by_mpfr(const struct pe__cis *cis, struct pe__pos position, size_t k,
+                           struct pe__planes *out, size_t i)
 {
     mpfr_t c, s, scratch;
     mpfr_inits2(SLOW_PRECISION, c, s, scratch, (mpfr_ptr)NULL);
-    for (size_t i = 0; i < block->n; i++) {
-        pe__cis_exact(block->cis, position, block->first + i, c, s);
-        pe__cdd_set(planes_at(out, i), c, s, scratch);
-    }
+    pe__cis_exact(cis, position, k, c, s);
+    pe__cdd_set(planes_at(out, i), c, s, scratch);
     mpfr_clears(c, s, scratch, (mpfr_ptr)NULL);
+    return SLOW_ERROR;
+}
+
+static double row_by_mpfr(const struct block *block, struct pe__pos position,
+                          struct pe__planes *out)
+{
+    for (size_t i = 0; i < block->n; i++)
+        lane_by_mpfr(block->cis, position, block->first + i, out, i);
     return SLOW_ERROR;
 }
 
@@ -220,6 +227,7 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
 /* ---- Angles ------------------------------------------------------------------------------- */
 
 #define DOUBLE_BITS 53
+#define ANGLE_MAX   0x1p54 /* those from here on are left to MPFR */
 
 /* The entries of one table for every lane's digit, 1 where that is 0. False if they all are. */
 static bool gather_entries(const struct pe__cis *cis, size_t table, size_t n,
@@ -248,7 +256,8 @@ double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
     struct pe__planes entries;
     bool negative;
     for (size_t j = 0; j < n; j++) {
-        bool split = position_split((struct pe__pos){angles[j], 0}, &sizes[j], &negative);
+        double angle = fabs(angles[j]) < ANGLE_MAX ? angles[j] : 0;
+        bool split = position_split((struct pe__pos){angle, 0}, &sizes[j], &negative);
         assert(split && (sizes[j] & ~cis->covered) == 0);
         (void)split;
     }
@@ -261,11 +270,14 @@ double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
         struct pe__cdd product = planes_at(out, 0);
         pe__kernels()->cis_mul(n, &x, &y, &product);
     }
-    for (size_t j = 0; j < n; j++)
-        if (angles[j] < 0) {
+    for (size_t j = 0; j < n; j++) {
+        if (fabs(angles[j]) >= ANGLE_MAX) {
+            lane_by_mpfr(cis, (struct pe__pos){angles[j], 0}, 0, out, j);
+        } else if (angles[j] < 0) {
             out->sin_hi[j] = -out->sin_hi[j];
             out->sin_lo[j] = -out->sin_lo[j];
         }
+    }
     return (DOUBLE_BITS + (double)cis->tables_n) * ERROR_PER_BIT;
 }
 

@@ -71,7 +71,7 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
                    size_t first, size_t n, struct pe__planes *out);
 
 /* Of a set with the single frequency 1 and all groups: cis of n <= PE__BLOCK angles, finite
- * multiples of 2^-66 up to 2^54 in size. All lanes take every product that one of them needs, so
+ * multiples of 2^-66. All lanes take every product that one of them needs, so
  * that it does not pay for few. Returns the bound as above. */
 double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
                       struct pe__planes *out);
