@@ -123,13 +123,13 @@ Test(staged, reaches_as_far_as_positions_do)
 Test(staged, reaches_beyond_that)
 {
     static const double at[] = {0x1p53, -0x1.fffffffffffffp52, 0x1p34, 3};
-    struct pe_positions positions = positions_of(at, 4);
+    struct pe_positions far = positions_of(at, 4);
     struct pe_stages stages = {.named = 1u << PE_STAGE_ANGLE, .dtype = {[PE_STAGE_ANGLE] = PE_F64}};
     struct pe_plan *plan = staged_plan("rope:dim=2,scaling=longrope,factor=2,original_max=4096,"
                                        "short_factor=1e-6,long_factor=1",
-                                       &stages, &positions);
+                                       &stages, &far);
     double c[4], s[4];
-    pe_cos_sin(plan, &positions, PE_F64, c, s);
+    pe_cos_sin(plan, &far, PE_F64, c, s);
     mpfr_t cosine, sine;
     mpfr_inits2(REF_STAGE_BITS, cosine, sine, (mpfr_ptr)NULL);
     for (size_t i = 0; i < 4; i++) {
