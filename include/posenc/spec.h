@@ -66,6 +66,8 @@ struct pe_kind {
                             where it has four axes also the last count in that column and row */
     const struct pe_param *params;
     size_t params_n;
+    /* Learned tables: the parameters that a posted one gives; NULL: what others say. */
+    const char *table_rows, *table_cols;
     const struct pe_library *libraries;    /* ends with a NULL name */
     const struct pe_reference *references; /* ends with a NULL title */
     const char *const *examples;           /* query strings, ends with NULL */
@@ -85,8 +87,8 @@ unsigned pe_kind_facets(const struct pe_kind *kind); /* bits 1 << enum pe_facet 
 struct pe_spec {
     const struct pe_kind *kind;
     struct pe_params params;
-    /* The caller's own table (learned [rows, dim], t5 [buckets, heads], row-major), by reference;
-     * NULL: values come from table_seed and table_std. */
+    /* The caller's own table (learned [rows, dim], t5 [buckets, heads], row-major), by reference,
+     * for kinds with the parameter table_seed; NULL: values come from table_seed and table_std. */
     const double *table;
     size_t table_rows, table_cols;
     char table_digest[17]; /* first 16 hex digits of its SHA-256, from the caller; "" without */

@@ -57,9 +57,10 @@ struct pe__kind_ops {
     void (*row_exact)(const struct pe_plan *plan, struct pe__pos position, size_t channel,
                       mpfr_t y);
 
-    /* Bias kinds: what is added to a score, as a ball and to the precision of y. */
-    struct pe__ball (*bias)(const struct pe_plan *plan, const struct pe__bias_at *at);
+    /* Bias kinds: what is added to a score, to the precision of y and as a ball. NULL: the ball is
+     * made from that. */
     void (*bias_exact)(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
+    struct pe__ball (*bias)(const struct pe_plan *plan, const struct pe__bias_at *at);
     /* How many positions there are from 0 on, where these are few. NULL: without end. */
     size_t (*tokens_n)(const struct pe_spec *spec);
     /* Whether it depends on more of the positions than their distance. NULL: no. */
@@ -70,6 +71,9 @@ struct pe__kind_ops {
     size_t slopes_at;
     /* Which of the shared biases a query at m and a key at n have: t5. */
     int64_t (*bucket)(const struct pe_plan *plan, double m, double n);
+    /* Rows and columns of the learned table; NULL: those that the parameters named in the kind say.
+     */
+    void (*table_size)(const struct pe_spec *spec, size_t *rows, size_t *cols);
     /* Fills plan->constant_hi/lo (alibi: slopes; t5: values and thresholds); returns how many it
      * needs when both are NULL. */
     size_t (*constants)(const struct pe_spec *spec, double *hi, double *lo);
@@ -167,7 +171,7 @@ void pe__plan_bias_exact(const struct pe_plan *plan, const struct pe__bias_at *a
 static inline bool pe__bias_places_count(const struct pe_spec *spec)
 {
     const struct pe__kind_ops *ops = spec->kind->ops;
-    return ops->bias && ops->places_count && ops->places_count(spec);
+    return ops->places_count && ops->places_count(spec);
 }
 
 #endif

@@ -299,7 +299,9 @@ static void bias_exact(const void *context, size_t i, mpfr_t y)
 struct pe__ball pe__plan_bias(const struct pe_plan *plan, const struct pe__bias_at *at)
 {
     struct bias bias = bias_at(plan, at);
-    struct pe__ball ball = plan->spec.kind->ops->bias(plan, &bias.at);
+    const struct pe__kind_ops *ops = plan->spec.kind->ops;
+    struct pe__ball ball =
+        ops->bias ? ops->bias(plan, &bias.at) : pe__ball_from(bias_exact, &bias, 0);
     for (enum pe_stage stage = PE_STAGE_ANGLE; stage <= PE_STAGE_TABLE; stage++) {
         double rounded;
         if (!names(plan, stage))

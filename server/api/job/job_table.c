@@ -8,27 +8,30 @@
 #include "job.h"
 #include "sha256.h"
 
+static void set_size(struct pe_spec *spec, const char *name, size_t n, struct pe_faults *faults)
+{
+    if (name)
+        pe_params_set_number(&spec->params, name, (double)n, faults);
+}
+
 /* Rows and columns are the kind's own parameters: a given one that differs is a conflict. */
 static bool table_into(struct job *job, struct pe_spec *spec, const struct tensor *table)
 {
-    bool learned = pe_params_find(&spec->params, "rows", 4) >= 0;
     struct pe_faults faults = {0};
     spec->table = table->data;
     spec->table_rows = table->shape[0];
     spec->table_cols = table->shape[1];
     sha256_hex(table->data, table->count * sizeof(double), 16, spec->table_digest);
-    pe_params_set_number(&spec->params, learned ? "rows" : "buckets", (double)table->shape[0],
-                         &faults);
-    pe_params_set_number(&spec->params, learned ? "dim" : "heads", (double)table->shape[1],
-                         &faults);
+    set_size(spec, spec->kind->table_rows, table->shape[0], &faults);
+    set_size(spec, spec->kind->table_cols, table->shape[1], &faults);
     api_faults_at(&job->request->err, &faults, "/table");
     return faults.n == 0;
 }
 
 static bool reads_table(const struct pe_spec *spec)
 {
-    return pe_params_find(&spec->params, "rows", 4) >= 0 ||
-           pe_params_find(&spec->params, "buckets", 7) >= 0;
+    static const char seed[] = "table_seed";
+    return pe_params_find(&spec->params, seed, sizeof seed - 1) >= 0;
 }
 
 bool job_table(struct job *job)
@@ -42,8 +45,8 @@ bool job_table(struct job *job)
         return true;
     if (table.rank != 2 || table.count == 0 || table.dtype != PE_F64)
         return err_add(err, ERR_shape_mismatch, "/table", NULL,
-                       "table must be f64 of shape [rows, dim] (learned) or [buckets, heads] (t5), "
-                       "not empty; got %s of rank %zu",
+                       "table must be f64 of rank 2, not empty: [rows, dim] for learned, [buckets, "
+                       "heads] for t5; got %s of rank %zu",
                        pe_dtype_name(table.dtype), table.rank);
     for (size_t s = 0; s < job->specs_n; s++)
         if (reads_table(&job->specs[s].spec)) {

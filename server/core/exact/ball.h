@@ -101,6 +101,9 @@ static inline bool pe__ball_round_f64(struct pe__ball a, enum pe_dtype dtype, do
     return isfinite(a.hi) && isfinite(a.eps) && pe__round_f64(dtype, a.hi, a.lo, a.eps, out);
 }
 
+/* exact(context, i), known to about 104 bits. */
+struct pe__ball pe__ball_from(pe__exact_fn *exact, const void *context, size_t i);
+
 /* ---- Sums of products --------------------------------------------------------------------- */
 
 /* Compensated sum of products of double-doubles (Ogita, Rump, Oishi 2005, Dot2). */

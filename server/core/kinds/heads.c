@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * heads.c: the rule that bias kinds share between `heads` and `head`.
- */
+/* heads.c: rules about `heads`; see heads.h. */
 #include "heads.h"
 #include "params.h"
 
@@ -14,4 +12,28 @@ bool pe__heads_check(struct pe_spec *spec, struct pe_faults *faults)
     return pe_fault_add(faults, PE_INVALID_VALUE, "head", NULL,
                         "head must be less than heads (%.0f), got %.0f", heads->number,
                         head->number);
+}
+
+bool pe__heads_check_list(struct pe_spec *spec, const char *name, struct pe_faults *faults)
+{
+    struct pe_value *heads = pe__params_value(&spec->params, "heads");
+    const struct pe_value *list = pe__params_value(&spec->params, name);
+    if (!list->set || !heads->set || list->list_n == 1)
+        return true;
+    if (!heads->given && list->list_n <= PE_HEADS_MAX) {
+        pe__params_derive(&spec->params, "heads", (double)list->list_n);
+        heads->given = true; /* the next list has to agree */
+        return true;
+    }
+    if (heads->number == (double)list->list_n)
+        return true;
+    return pe_fault_add(faults, PE_INVALID_VALUE, name, NULL,
+                        "%s must have one number, or one for each of heads=%.0f; got %zu", name,
+                        heads->number, list->list_n);
+}
+
+double pe__heads_number(const struct pe_spec *spec, const char *name, size_t head)
+{
+    const struct pe_value *list = pe_params_get(&spec->params, name);
+    return list->list[list->list_n == 1 ? 0 : head];
 }

@@ -25,7 +25,7 @@ static const struct pe_param rows[] = {
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
-    return pe__lookup_check(spec, "rows", "dim", faults);
+    return pe__lookup_check(spec, faults);
 }
 
 static bool has_position(const struct pe_spec *spec, struct pe__pos position, const char *param,
@@ -100,6 +100,8 @@ const struct pe_kind pe__kind_learned = {
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .table_rows = "rows",
+    .table_cols = "dim",
     .libraries = libraries,
     .references = references,
     .examples = examples,

@@ -151,7 +151,7 @@ static int64_t bucket(const struct pe_plan *plan, double m, double n)
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
-    bool ok = pe__lookup_check(spec, "buckets", "heads", faults);
+    bool ok = pe__lookup_check(spec, faults);
     ok &= pe__heads_check(spec, faults);
     const struct pe_value *buckets = pe__params_value(&spec->params, "buckets");
     const struct pe_value *max_distance = pe__params_value(&spec->params, "max_distance");
@@ -248,6 +248,8 @@ const struct pe_kind pe__kind_t5 = {
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
+    .table_rows = "buckets",
+    .table_cols = "heads",
     .libraries = libraries,
     .references = references,
     .examples = examples,

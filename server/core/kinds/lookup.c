@@ -7,18 +7,18 @@
 #include <string.h>
 
 #include "dd.h"
+#include "kind.h"
 #include "lookup.h"
 #include "params.h"
 
 #define STREAM      "table"
 #define PRODUCT_MIN 0x1p-900 /* below, the low part of a product may underflow */
 
-static bool agree_size(struct pe_spec *spec, const char *name, size_t size)
+/* A parameter that a posted table gives. */
+static void derive_size(struct pe_spec *spec, const char *name, size_t size)
 {
-    struct pe_value *value = pe__params_value(&spec->params, name);
-    if (!value->given)
+    if (name && !pe__params_value(&spec->params, name)->given)
         pe__params_derive(&spec->params, name, (double)size);
-    return !value->set || value->number == (double)size;
 }
 
 static bool drop_seed(struct pe_spec *spec, const char *name, struct pe_faults *faults)
@@ -31,21 +31,46 @@ static bool drop_seed(struct pe_spec *spec, const char *name, struct pe_faults *
                         "%s and a posted table are both given", name);
 }
 
-bool pe__lookup_check(struct pe_spec *spec, const char *rows, const char *cols,
-                      struct pe_faults *faults)
+static bool agrees(struct pe_spec *spec, const char *name, size_t n)
+{
+    const struct pe_value *value = pe__params_value(&spec->params, name);
+    return !value->set || value->number == (double)n;
+}
+
+static bool check_named(struct pe_spec *spec, struct pe_faults *faults)
+{
+    const char *rows = spec->kind->table_rows, *cols = spec->kind->table_cols;
+    if (agrees(spec, rows, spec->table_rows) && agrees(spec, cols, spec->table_cols))
+        return true;
+    return pe_fault_add(faults, PE_SHAPE_MISMATCH, "table", NULL,
+                        "table must be [%s, %s] = [%.0f, %.0f], got [%zu, %zu]", rows, cols,
+                        pe_spec_number(spec, rows), pe_spec_number(spec, cols), spec->table_rows,
+                        spec->table_cols);
+}
+
+static bool check_size(struct pe_spec *spec, struct pe_faults *faults)
+{
+    size_t rows, cols;
+    if (faults->n > 0) /* and perhaps no size */
+        return false;
+    spec->kind->ops->table_size(spec, &rows, &cols);
+    if (rows == spec->table_rows && cols == spec->table_cols)
+        return true;
+    return pe_fault_add(faults, PE_SHAPE_MISMATCH, "table", NULL,
+                        "table must be [%zu, %zu], got [%zu, %zu]", rows, cols, spec->table_rows,
+                        spec->table_cols);
+}
+
+bool pe__lookup_check(struct pe_spec *spec, struct pe_faults *faults)
 {
     if (!spec->table)
         return true;
     bool ok = drop_seed(spec, "table_seed", faults);
     ok &= drop_seed(spec, "table_std", faults);
-    bool agree = agree_size(spec, rows, spec->table_rows);
-    agree &= agree_size(spec, cols, spec->table_cols);
-    if (agree)
-        return ok;
-    return pe_fault_add(faults, PE_SHAPE_MISMATCH, "table", NULL,
-                        "table must be [%s, %s] = [%.0f, %.0f], got [%zu, %zu]", rows, cols,
-                        pe_spec_number(spec, rows), pe_spec_number(spec, cols), spec->table_rows,
-                        spec->table_cols);
+    derive_size(spec, spec->kind->table_rows, spec->table_rows);
+    derive_size(spec, spec->kind->table_cols, spec->table_cols);
+    ok &= spec->kind->ops->table_size ? check_size(spec, faults) : check_named(spec, faults);
+    return ok;
 }
 
 static void fill_normal(const struct pe_spec *spec, size_t first, size_t n, double *out)

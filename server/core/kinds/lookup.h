@@ -10,10 +10,9 @@
 
 #include "posenc.h"
 
-/* Rules for a kind whose table is [rows, cols], both names of parameters: a posted table gives the
- * one or the other where it is not given, else must agree; and excludes table_seed, table_std. */
-bool pe__lookup_check(struct pe_spec *spec, const char *rows, const char *cols,
-                      struct pe_faults *faults);
+/* Rules for the table of a kind: a posted one gives the parameters that the kind names where they
+ * are not given, else must agree; and excludes table_seed, table_std. */
+bool pe__lookup_check(struct pe_spec *spec, struct pe_faults *faults);
 /* Elements [first, first + n) as hi + lo; returns the error bound (0: exact). */
 double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi, double *lo);
 void pe__lookup_exact(const struct pe_spec *spec, size_t i, mpfr_t y);
