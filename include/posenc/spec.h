@@ -80,6 +80,7 @@ const struct pe_kind *pe_kind_find(const char *name, size_t len); /* by name or 
 /* The same, but an unknown name is a fault that lists the known ones and the nearest. */
 const struct pe_kind *pe_kind_require(const char *name, size_t len, struct pe_faults *faults);
 
+bool pe_kind_has_table(const struct pe_kind *kind);  /* learned, that a caller may post */
 const char *pe_facet_name(enum pe_facet facet);      /* "bias" */
 unsigned pe_kind_facets(const struct pe_kind *kind); /* bits 1 << enum pe_facet */
 

@@ -144,8 +144,10 @@ Test(openapi, answered_specs_may_have_a_digest)
 {
     const json_t *sent = resolve("#/components/schemas/Spec/oneOf");
     const json_t *answered = resolve("#/components/schemas/FullSpec/oneOf");
-    size_t i, digests = 0;
+    size_t i, digests = 0, learned = 0;
     json_t *kind;
+    for (size_t k = 0; k < pe_kinds_n(); k++)
+        learned += pe_kind_has_table(pe_kind_at(k));
     cr_expect_eq(json_array_size(sent), pe_kinds_n());
     cr_expect_eq(json_array_size(answered), pe_kinds_n());
     json_array_foreach(answered, i, kind)
@@ -156,7 +158,8 @@ Test(openapi, answered_specs_may_have_a_digest)
             json_object_get(json_object_get(json_array_get(sent, i), "properties"), "table"),
             "pattern"));
     }
-    cr_expect_eq(digests, 2, "learned and t5");
+    cr_expect_geq(learned, 2, "learned and t5");
+    cr_expect_eq(digests, learned);
 }
 
 Test(openapi, endpoints_have_their_parameters)
@@ -193,8 +196,8 @@ Test(openapi, variants_where_kinds_differ)
     {
         const char *title = json_string_value(json_object_get(variant, "title"));
         double multiple = json_number_value(json_object_get(variant, "multipleOf"));
-        rope |= strcmp(title, "rope") == 0 && multiple == 2;
-        rope2d |= strcmp(title, "rope2d") == 0 && multiple == 4;
+        rope |= strncmp(title, "rope", 4) == 0 && multiple == 2;
+        rope2d |= strncmp(title, "rope2d", 6) == 0 && multiple == 4;
     }
     cr_expect(rope && rope2d);
 }

@@ -28,12 +28,6 @@ static bool table_into(struct job *job, struct pe_spec *spec, const struct tenso
     return faults.n == 0;
 }
 
-static bool reads_table(const struct pe_spec *spec)
-{
-    static const char seed[] = "table_seed";
-    return pe_params_find(&spec->params, seed, sizeof seed - 1) >= 0;
-}
-
 bool job_table(struct job *job)
 {
     struct err *err = &job->request->err;
@@ -49,7 +43,7 @@ bool job_table(struct job *job)
                        "heads] for t5; got %s of rank %zu",
                        pe_dtype_name(table.dtype), table.rank);
     for (size_t s = 0; s < job->specs_n; s++)
-        if (reads_table(&job->specs[s].spec)) {
+        if (pe_kind_has_table(job->specs[s].spec.kind)) {
             ok = table_into(job, &job->specs[s].spec, &table) && ok;
             read = true;
         }

@@ -85,6 +85,18 @@ static void add_choice_aliases(struct tree *schema, const char *choices)
     }
 }
 
+/* Numbers separated by commas. */
+static void add_default_list(struct tree *schema, const char *text)
+{
+    struct tree *list = tree_array(schema, "default");
+    double number;
+    for (size_t len; *text; text += len + (text[len] == ',')) {
+        len = strcspn(text, ",");
+        if (pe_text_read(text, len, PE_F64, &number, 0))
+            tree_number(list, NULL, number);
+    }
+}
+
 static void add_default(struct tree *schema, const struct pe_param *row)
 {
     double number;
@@ -96,6 +108,8 @@ static void add_default(struct tree *schema, const struct pe_param *row)
     else if (row->type == PE_BOOL)
         tree_bool(schema, "default",
                   strcmp(row->fallback, "1") == 0 || strcmp(row->fallback, "true") == 0);
+    else if (row->type == PE_REALS)
+        add_default_list(schema, row->fallback);
     else if ((row->type == PE_INT || row->type == PE_REAL) &&
              pe_text_read(row->fallback, strlen(row->fallback), PE_F64, &number, 0))
         tree_number(schema, "default", number);
@@ -230,7 +244,7 @@ void schema_kind_answer(struct tree *parent, const char *key, const struct pe_ki
     tree_string(tree_object(properties, "kind"), "const", kind->name);
     for (size_t i = 0; i < kind->params_n; i++)
         schema_param(properties, kind->params[i].name, &kind->params[i], SCHEMA_ANSWER);
-    if (kind->properties & PE_LEARNED)
+    if (pe_kind_has_table(kind))
         tree_string(tree_object(properties, "table"), "pattern", "^sha256:[0-9a-f]{16}$");
     tree_string(tree_array(schema, "required"), NULL, "kind");
 }

@@ -25,6 +25,14 @@ const struct pe_kind *pe_kind_at(size_t i)
     return kinds[i];
 }
 
+bool pe_kind_has_table(const struct pe_kind *kind)
+{
+    for (size_t i = 0; i < kind->params_n; i++)
+        if (strcmp(kind->params[i].name, "table_seed") == 0)
+            return true;
+    return false;
+}
+
 const char *pe_facet_name(enum pe_facet facet)
 {
     static const char *const names[PE_FACETS_N] = {"encoding", "cos",    "sin",    "both",
