@@ -126,7 +126,7 @@ Test(staged, reaches_beyond_that)
     struct pe_positions far = positions_of(at, 4);
     struct pe_stages stages = {.named = 1u << PE_STAGE_ANGLE, .dtype = {[PE_STAGE_ANGLE] = PE_F64}};
     struct pe_plan *plan = staged_plan("rope:dim=2,scaling=longrope,factor=2,original_max=4096,"
-                                       "short_factor=1e-6,long_factor=1",
+                                       "short_factor=1e-6,long_factor=1,attention_factor=1",
                                        &stages, &far);
     double c[4], s[4];
     pe_cos_sin(plan, &far, PE_F64, c, s);
