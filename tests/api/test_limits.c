@@ -9,6 +9,7 @@
 #include "call.h"
 
 #define TARGET_MAX 2048
+#define LIST_MAX   4 /* numbers of a list */
 
 /* Settings under which the limits of other parameters can be reached. A kind without the parameter
  * ignores them. */
@@ -119,17 +120,28 @@ static void print_number(double number, char out[PE_TEXT_MAX + 1])
     out[pe_text_print(PE_F64, &number, 0, out)] = '\0';
 }
 
+/* What stands beside a row's value. */
+struct setting {
+    size_t companion;   /* of `companions` */
+    size_t alternative; /* of what the row's condition allows */
+    size_t length;      /* of a list, all of the same number */
+};
+
 /* Asks for the spec with `row` set to a number, in a setting; -1 when there is no such setting. */
 static int ask(struct request *request, const struct pe_kind *kind, const struct pe_param *row,
-               double number, size_t companion, size_t alternative)
+               double number, struct setting setting)
 {
     struct query query = {.kind = kind};
-    char value[PE_TEXT_MAX + 1];
+    char value[PE_TEXT_MAX + 1], list[LIST_MAX * (PE_TEXT_MAX + 2)];
+    size_t list_len = 0;
     print_number(number, value);
-    set(&query, row->name, value, strlen(value));
-    if (!set_condition(&query, row, alternative))
+    for (size_t i = 0; i < setting.length; i++)
+        list_len +=
+            (size_t)snprintf(list + list_len, sizeof list - list_len, "%s%s", i ? "," : "", value);
+    set(&query, row->name, list, list_len);
+    if (!set_condition(&query, row, setting.alternative))
         return -1;
-    const char *with = companions[companion];
+    const char *with = companions[setting.companion];
     size_t len = strcspn(with, "=");
     if (*with && row_named(kind, with, len)) {
         const struct pe_param *other = row_named(kind, with, len);
@@ -186,12 +198,15 @@ static bool is_ruled_out(struct request *request, const struct pe_kind *kind,
 /* The limit is accepted in some setting, or else a rule with another parameter is tighter. */
 static void expect_accepted(const struct pe_kind *kind, const struct pe_param *row, double number)
 {
+    const size_t companions_n = sizeof companions / sizeof *companions;
+    const size_t longest = row->type == PE_REALS ? LIST_MAX : 1;
     bool ruled_out = false;
     char last[TARGET_MAX] = "no setting fits";
-    for (size_t companion = 0; companion < sizeof companions / sizeof *companions; companion++)
-        for (size_t alternative = 0;; alternative++) {
+    for (size_t i = 0; i < companions_n * longest; i++) {
+        struct setting setting = {.companion = i / longest, .length = i % longest + 1};
+        for (;; setting.alternative++) {
             struct request request;
-            int status = ask(&request, kind, row, number, companion, alternative);
+            int status = ask(&request, kind, row, number, setting);
             if (status < 0)
                 break;
             if (status != 200) {
@@ -202,6 +217,7 @@ static void expect_accepted(const struct pe_kind *kind, const struct pe_param *r
             if (status == 200)
                 return;
         }
+    }
     cr_expect(ruled_out, "%s: %s=%g is refused: %s", kind->name, row->name, number, last);
 }
 
@@ -212,7 +228,7 @@ static void expect_refused(const struct pe_kind *kind, const struct pe_param *ro
     char phrase[80], digits[PE_TEXT_MAX + 1];
     print_number(limit, digits);
     snprintf(phrase, sizeof phrase, "%s must be %s %s, got ", row->name, relation, digits);
-    cr_assert_geq(ask(&request, kind, row, number, 0, 0), 0);
+    cr_assert_geq(ask(&request, kind, row, number, (struct setting){.length = 1}), 0);
     cr_expect_eq(request.response.status, 400, "%s: %s", request.target, call_body(&request));
     json_t *problem = call_json(&request);
     cr_expect(strstr(detail_about(problem, row), phrase), "%s: no \"%s\" in %s", request.target,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/random_spec.h"
 #include "posenc.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
@@ -20,17 +21,6 @@ static void print_faults(const struct pe_faults *faults, char *out, size_t size)
         len += (size_t)snprintf(out + len, size - len, "%d %s: %s%s%s\n", faults->item[i].status,
                                 faults->item[i].param, faults->item[i].detail,
                                 *faults->item[i].hint ? "; " : "", faults->item[i].hint);
-}
-
-/* Parses and finishes; the spec needs release when true. */
-static bool read_spec(const char *text, struct pe_spec *spec, struct pe_faults *faults)
-{
-    if (!pe_spec_parse(text, spec, faults))
-        return false;
-    if (pe_spec_finish(spec, faults))
-        return true;
-    pe_spec_release(spec);
-    return false;
 }
 
 /* "name=value" of all rows that the echo shows. */
@@ -153,7 +143,7 @@ Test(spec, refuses_in_plain_words)
          "4 odd: odd=sin has no frequency with spacing=endpoint and the odd dim 5; use "
          "odd=zero\n"},
         {"binary:dim=8,bits=9", "3 bits: bits must be at most dim (8), got 9\n"},
-        {"integer:normalize_by=0", "3 normalize_by: normalize_by must be greater than 0, got 0\n"},
+        {"integer:normalize_by=0", "3 normalize_by: normalize_by must be at least 1e-9, got 0\n"},
         {"alibi:heads=4,head=4", "3 head: head must be less than heads (4), got 4\n"},
         {"alibi:slopes=1+2,head=2", "3 head: head must be less than heads (2), got 2\n"},
         {"alibi:slope=0.5,heads=2", "4 slope: slope gives 1 of the slopes of heads=2\n"},
@@ -307,85 +297,6 @@ Test(table, must_agree_with_what_is_given)
 }
 
 /* ---- Random specs ------------------------------------------------------------------------- */
-
-static uint64_t draws;
-
-static uint64_t random_below(uint64_t n)
-{
-    return pe_draw(0, "spec", ++draws) % n;
-}
-
-/* A number that the row allows: short, long, small, or at an end. */
-static double random_number(const struct pe_param *row)
-{
-    if (row->type == PE_INT) {
-        double span = fmin(row->max - row->min, 2000);
-        double value = row->min + (double)random_below((uint64_t)span + 1);
-        return row->multiple_of ? value - fmod(value, row->multiple_of) : value;
-    }
-    double unit = (double)random_below((uint64_t)1 << 53) * 0x1p-53;
-    double span = fmin(row->max - row->min, 1000);
-    double value = row->min + unit * span;
-    return random_below(2) ? value : floor(value * 4) / 4;
-}
-
-static void random_text(const struct pe_param *row, char out[200])
-{
-    double number = random_number(row);
-    if (row->type == PE_BOOL) {
-        snprintf(out, 200, "%s", random_below(2) ? "true" : "false");
-    } else if (row->type == PE_ENUM) {
-        size_t n = 1, len;
-        for (const char *p = row->choices; *p; p++)
-            n += *p == ' ';
-        const char *name = pe_choice_name(row, (double)random_below(n), &len);
-        snprintf(out, 200, "%.*s", (int)len, name);
-    } else if (row->type == PE_REALS) {
-        snprintf(out, 200, "%.17g+%.17g", number, random_number(row));
-    } else {
-        snprintf(out, 200, "%.17g", number);
-    }
-}
-
-/* Whether a row is read beside the keys in `text` ("rope:dim=8,scaling=yarn"), as far as it says.
- */
-static bool is_read(const struct pe_param *row, const char *text)
-{
-    char key[64];
-    size_t len = row->when ? strcspn(row->when, "=") + 1 : 0;
-    if (len == 0)
-        return true;
-    snprintf(key, sizeof key, "%.*s", (int)len, row->when);
-    const char *value = strstr(text, key);
-    size_t value_len = value ? strcspn(value + len, ",") : 0;
-    for (const char *choice = row->when + len; value; choice++) {
-        size_t n = strcspn(choice, "|");
-        if (n == value_len && memcmp(choice, value + len, n) == 0)
-            return true;
-        choice += n;
-        if (*choice == '\0')
-            break;
-    }
-    return false;
-}
-
-/* A text of the kind with some of its keys; not necessarily a valid spec. */
-static void random_spec(const struct pe_kind *kind, char *out, size_t size)
-{
-    size_t len = (size_t)snprintf(out, size, "%s", kind->name);
-    bool first = true;
-    for (size_t i = 0; i < kind->params_n; i++) {
-        const struct pe_param *row = &kind->params[i];
-        bool read = is_read(row, out), needed = !row->fallback && !(row->flags & PE_OPTIONAL);
-        if (random_below(read ? 3 : 60) != 0 && !(read && needed))
-            continue;
-        char value[200];
-        random_text(row, value);
-        len +=
-            (size_t)snprintf(out + len, size - len, "%s%s=%s", first ? ":" : ",", row->name, value);
-        first = false;
-    }
-}
 
 static void check_same(const char *text, const struct pe_spec *a, const struct pe_spec *b)
 {

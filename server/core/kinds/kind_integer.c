@@ -17,9 +17,9 @@ static const struct pe_param rows[] = {
     PE__ROW_DIM(1, 0),
     {.name = "normalize_by",
      .type = PE_REAL,
-     .min = 0,
+     .min = 1e-9, /* so that every quotient is finite */
      .max = PE_POSITION_MAX,
-     .flags = PE_OPTIONAL | PE_OPEN_MIN,
+     .flags = PE_OPTIONAL,
      .help = "Divides the position, usually the sequence length; without it, p as it is."},
     {.name = "length",
      .type = PE_INT,
