@@ -51,9 +51,12 @@ void pe_cos_sin(const struct pe_plan *plan, const struct pe_positions *positions
 void pe_bias(const struct pe_plan *plan, const struct pe_positions *queries,
              const struct pe_positions *keys, size_t first, size_t heads_n, enum pe_dtype dtype,
              void *out);
-/* t5: bucket numbers [queries, keys]. */
+/* t5: bucket numbers, swin and others: rows of their table, [queries, keys]. */
 void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
                 const struct pe_positions *keys, int64_t *out);
+/* fire: what its network is given, [queries, keys]. */
+void pe_bias_inputs(const struct pe_plan *plan, const struct pe_positions *queries,
+                    const struct pe_positions *keys, enum pe_dtype dtype, void *out);
 /* alibi: slopes [heads] of all heads. */
 void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out);
 

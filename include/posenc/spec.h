@@ -34,6 +34,7 @@ enum pe_facet {
     PE_FACET_BUCKET, /* which of the shared biases a query and a key have */
     PE_FACET_SLOPES,
     PE_FACET_INDEX, /* the row of a learned table that they have */
+    PE_FACET_INPUT, /* the number that a learned function is given */
     PE_FACETS_N
 };
 

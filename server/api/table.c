@@ -14,9 +14,9 @@ static const struct pe_param keys[] = {
     {"channels", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "Channels to give, in the grammar of positions; all without it."},
     {"value", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL | PE_DERIVED, NULL,
-     "encoding cos sin both bias bucket slopes index", NULL,
+     "encoding cos sin both bias bucket slopes index input", NULL,
      "What to tabulate: encoding (not for biases); cos, sin, both (rotating); of kinds that have "
-     "them bias, slopes, bucket, index."},
+     "them bias, slopes, bucket, index, input."},
     KEY_WIDTH("half", 0),
     KEY_PACK,
     KEY_WITH,
@@ -63,7 +63,7 @@ static bool read_value(struct job *job, struct table *own)
 
 static bool is_matrix(enum pe_facet value)
 {
-    return value == PE_FACET_BIAS || value == PE_FACET_BUCKET || value == PE_FACET_INDEX;
+    return value >= PE_FACET_BIAS && value != PE_FACET_SLOPES;
 }
 
 static bool has_integers(enum pe_facet value)
@@ -98,6 +98,7 @@ static unsigned stages_of(enum pe_facet value)
     switch (value) {
     case PE_FACET_BUCKET:
     case PE_FACET_INDEX:
+    case PE_FACET_INPUT:
         return 1u << PE_STAGE_POS;
     case PE_FACET_SLOPES:
         return 1u << PE_STAGE_FREQ;
@@ -132,7 +133,7 @@ static void outputs_state(struct job *job, const struct table *own)
         aspect_state(job, ASPECT_SLOPES);
         break;
     default:
-        table_buckets_state(job, own);
+        table_matrix_state(job, own);
     }
 }
 

@@ -16,7 +16,7 @@ struct table {
 
 /* Matrices: where queries and keys stand. The keys `queries` and `keys` become positions. */
 bool table_sides(struct job *job, struct table *own);
-/* The output of buckets or indices. */
-void table_buckets_state(struct job *job, const struct table *own);
+/* The output of buckets, indices or inputs. */
+void table_matrix_state(struct job *job, const struct table *own);
 
 #endif

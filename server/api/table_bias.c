@@ -80,27 +80,29 @@ bool table_sides(struct job *job, struct table *own)
     return placed;
 }
 
-/* ---- Buckets ------------------------------------------------------------------------------- */
+/* ---- Buckets, indices, inputs -------------------------------------------------------------- */
 
 /* A row for each query. */
-static void fill_buckets(const struct job *job, const struct output *output, size_t first, size_t n,
-                         void *out, void *scratch)
+static void fill_matrix(const struct job *job, const struct output *output, size_t first, size_t n,
+                        void *out, void *scratch)
 {
     const struct table *own = job->own;
     const struct pe_positions *keys = own->keys.list;
-    (void)output, (void)scratch;
-    for (size_t r = 0; r < n; r++) {
-        struct pe_positions query = tokens_slab(own->positions.list, first + r, 1);
-        pe_buckets(job_plan(job, 0), &query, keys, (int64_t *)out + r * keys->n);
-    }
+    (void)scratch;
+    struct pe_positions queries = tokens_slab(own->positions.list, first, n);
+    if (output->dtype == PE_I64)
+        pe_buckets(job_plan(job, 0), &queries, keys, out);
+    else
+        pe_bias_inputs(job_plan(job, 0), &queries, keys, output->dtype, out);
 }
 
-void table_buckets_state(struct job *job, const struct table *own)
+void table_matrix_state(struct job *job, const struct table *own)
 {
     const struct pe_positions *queries = own->positions.list, *keys = own->keys.list;
     size_t shape[] = {queries->n, keys->n};
-    struct output *output = job_output(job, pe_facet_name(own->value), PE_I64, 2, shape);
-    output->fill = fill_buckets;
+    enum pe_dtype dtype = own->value == PE_FACET_INPUT ? own->aspects.dtype : PE_I64;
+    struct output *output = job_output(job, pe_facet_name(own->value), dtype, 2, shape);
+    output->fill = fill_matrix;
     output->axes[0] = job_position_axis(&own->positions);
     output->axes[1] =
         (struct answer_axis){.name = "key", .short_name = "key", .labels = keys->at[0]};

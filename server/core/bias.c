@@ -102,6 +102,26 @@ void pe_buckets(const struct pe_plan *plan, const struct pe_positions *queries,
                             pe_stages_position(&plan->stages, keys->at[0][j]));
 }
 
+static void input_exact(const void *context, size_t j, mpfr_t y)
+{
+    const struct block *block = context;
+    struct pe__bias_at at = at_key(block, j);
+    at.query = pe_stages_position(&block->plan->stages, at.query);
+    at.key = pe_stages_position(&block->plan->stages, at.key);
+    block->plan->spec.kind->ops->input_exact(block->plan, &at, y);
+}
+
+void pe_bias_inputs(const struct pe_plan *plan, const struct pe_positions *queries,
+                    const struct pe_positions *keys, enum pe_dtype dtype, void *out)
+{
+    for (size_t i = 0; i < queries->n; i++) {
+        struct block block = block_of(plan, 0, queries->at[0][i], keys);
+        block.keys = keys->at[0];
+        for (size_t j = 0; j < keys->n; j++)
+            pe__round_exact(dtype, input_exact, &block, j, out, i * keys->n + j);
+    }
+}
+
 static void slope_exact(const void *context, size_t head, mpfr_t y)
 {
     const struct pe_plan *plan = context;

@@ -61,6 +61,8 @@ struct pe__kind_ops {
      * made from that. */
     void (*bias_exact)(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
     struct pe__ball (*bias)(const struct pe_plan *plan, const struct pe__bias_at *at);
+    /* The input of a learned function of the positions, to the precision of y. */
+    void (*input_exact)(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
     /* How many positions there are from 0 on, where these are few. NULL: without end. */
     size_t (*tokens_n)(const struct pe_spec *spec);
     /* Whether it depends on more of the positions than their distance. NULL: no. */
@@ -69,7 +71,7 @@ struct pe__kind_ops {
      * constants from slopes_at on are the rounded slopes, and bias works from them. */
     void (*slope)(const struct pe_spec *spec, size_t head, mpfr_t y);
     size_t slopes_at;
-    /* Which of the shared biases a query at m and a key at n have: t5. */
+    /* Which of the shared biases, or row of the table, a query at m and a key at n have. */
     int64_t (*bucket)(const struct pe_plan *plan, double m, double n);
     /* Rows and columns of the learned table; NULL: those that the parameters named in the kind say.
      */

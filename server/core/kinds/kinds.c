@@ -35,8 +35,8 @@ bool pe_kind_has_table(const struct pe_kind *kind)
 
 const char *pe_facet_name(enum pe_facet facet)
 {
-    static const char *const names[PE_FACETS_N] = {"encoding", "cos",    "sin",    "both",
-                                                   "bias",     "bucket", "slopes", "index"};
+    static const char *const names[PE_FACETS_N] = {"encoding", "cos",    "sin",   "both", "bias",
+                                                   "bucket",   "slopes", "index", "input"};
     return names[facet];
 }
 

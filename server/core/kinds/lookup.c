@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "dd.h"
-#include "kind.h"
 #include "lookup.h"
 #include "params.h"
 
@@ -101,6 +100,19 @@ double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi
         eps = fmax(eps, pe__lookup_eps(spec, value.hi));
     }
     return eps;
+}
+
+size_t pe__lookup_constants(const struct pe_spec *spec, double *hi, double *lo)
+{
+    size_t rows, cols;
+    spec->kind->ops->table_size(spec, &rows, &cols);
+    if (spec->table)
+        return 0;
+    if (hi) {
+        pe__lookup(spec, 0, rows * cols, hi, lo);
+        memset(lo, 0, rows * cols * sizeof *lo);
+    }
+    return rows * cols;
 }
 
 void pe__lookup_exact(const struct pe_spec *spec, size_t i, mpfr_t y)
