@@ -98,7 +98,8 @@ struct pe_spec {
 
 void pe_spec_init(struct pe_spec *spec, const struct pe_kind *kind);
 void pe_spec_release(struct pe_spec *spec);
-/* After scaling: the base of the frequencies, where there is one; what cos and sin are times. */
+/* After scaling: the base of the frequencies, NaN where they are given; what cos and sin are times.
+ */
 double pe_spec_effective_base(const struct pe_spec *spec);
 double pe_spec_attention(const struct pe_spec *spec);
 /* After all keys are set: defaults, then the rules between parameters. */

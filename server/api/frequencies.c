@@ -3,7 +3,7 @@
  * frequencies.c: GET /v1/frequencies: inverse frequencies, wavelengths and scaling bands of a kind
  * that has frequencies.
  */
-#include <string.h>
+#include <math.h>
 
 #include "aspects.h"
 #include "keys.h"
@@ -84,7 +84,11 @@ static void readouts(struct job *job, const struct pe_frequencies *f, size_t pai
     tree_number(tree, "context", f->context);
     if (pe_params_find(&spec->params, "attention_factor", 16) >= 0)
         tree_number(tree, "attention_factor", pe_spec_attention(spec));
-    tree_number(tree, "effective_base", pe_spec_effective_base(spec));
+    double base = pe_spec_effective_base(spec);
+    if (isnan(base)) /* the frequencies are the caller's */
+        tree_null(tree, "effective_base");
+    else
+        tree_number(tree, "effective_base", base);
 }
 
 static bool compute(struct job *job)

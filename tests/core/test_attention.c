@@ -23,9 +23,10 @@
 #define HALF   "rope:dim=16,layout=half,attention_factor=0.5"
 #define PART   "rope:dim=16,rotary_dim=8,attention_factor=1.3,direction=-1,shift=3"
 #define DOUBLE "rope:dim=16,scaling=yarn,factor=4,original_max=64,attention_gain=2"
+#define GAIN   "rope:dim=16,scaling=linear,factor=2,attention_gain=0.75"
 #define STILL  "rope:dim=16,kept_pairs=3,attention_factor=1.3"
 
-static const char *const specs[] = {YARN, LONGROPE, HALF, PART, DOUBLE, STILL};
+static const char *const specs[] = {YARN, LONGROPE, HALF, PART, DOUBLE, GAIN, STILL};
 
 /* The factor by its definition. */
 static void factor_of(const char *spec, mpfr_t factor)
@@ -34,6 +35,8 @@ static void factor_of(const char *spec, mpfr_t factor)
     mpfr_init2(length, BITS);
     if (strstr(spec, "attention_factor")) {
         mpfr_set_d(factor, strcmp(spec, HALF) == 0 ? 0.5 : 1.3, MPFR_RNDN);
+    } else if (strcmp(spec, GAIN) == 0) {
+        mpfr_set_d(factor, 0.75, MPFR_RNDN);
     } else if (strcmp(spec, LONGROPE) == 0) {
         mpfr_log_ui(factor, 32, MPFR_RNDN);
         mpfr_log_ui(length, 4096, MPFR_RNDN);

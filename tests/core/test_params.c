@@ -117,6 +117,33 @@ static void print_params(const struct pe_params *params, char *out, size_t size)
     }
 }
 
+/* A quiet parameter has its default without saying so, however it was given. */
+Test(params, are_quiet_about_defaults_that_change_nothing)
+{
+    static const struct pe_param quiet[] = {
+        {.name = "gain",
+         .type = PE_REAL,
+         .min = 0,
+         .max = 9,
+         .flags = PE_QUIET,
+         .fallback = "1",
+         .help = ""},
+    };
+    static const char *const cases[][2] = {{"", ""}, {"gain=1.0", ""}, {"gain=2", "gain=2"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct pe_params params;
+        struct pe_faults faults = {0};
+        char echo[40];
+        pe_params_init(&params, quiet, 1);
+        set_pairs(&params, cases[i][0], &faults);
+        cr_assert(pe_params_finish(&params, &faults));
+        print_params(&params, echo, sizeof echo);
+        cr_expect_str_eq(echo, cases[i][1], "%s", cases[i][0]);
+        cr_expect_eq(pe_params_get(&params, "gain")->number, i == 2 ? 2 : 1);
+        pe_params_release(&params);
+    }
+}
+
 Test(params, accepts_and_fills_defaults)
 {
     static const struct {

@@ -211,6 +211,26 @@ Test(scaling, bases_that_it_comes_to)
     }
 }
 
+/* A single division or none, rounded once. */
+Test(scaling, frequencies_of_the_caller_and_divisors)
+{
+    static const struct {
+        const char *text;
+        double w[4];
+    } cases[] = {
+        {"rope:dim=8,freqs=3+0.1+0+1e-9", {3, 0.1, 0, 1e-9}},
+        {"rope:dim=8,freqs=3+0.1+0+1e-9,freq_factors=3+0.3+7+1e30", {1, 0.1 / 0.3, 0, 1e-9 / 1e30}},
+        {"rope:dim=8,freqs=3+0.1+0.5+1,scaling=none,kept_pairs=2", {3, 0.1, 0, 0}},
+        {"rope:dim=8,base=16,freq_factors=1+3+5+7", {1, 0.5 / 3, 0.25 / 5, 0.125 / 7}},
+        {"rope:dim=8,base=16,scaling=linear,factor=2,freq_factors=1+3+5+7",
+         {0.5, 0.25 / 3, 0.125 / 5, 0.0625 / 7}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < 4; k++)
+            cr_expect_eq(frequency_of(cases[i].text, k), cases[i].w[k], "%s: %zu", cases[i].text,
+                         k);
+}
+
 /* A factor of 1, or a context within the original one, changes nothing. */
 Test(scaling, factor_one_changes_nothing)
 {
@@ -227,6 +247,7 @@ Test(scaling, factor_one_changes_nothing)
         "rope:dim=64,scaling=llama3,factor=1,original_max=512",
         "rope:dim=64,scaling=proportional",
         "rope:dim=64,kept_pairs=32",
+        "rope:dim=64,attention_gain=1",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t k = 0; k < 32; k++)
@@ -254,6 +275,10 @@ Test(scaling, says_what_is_wrong)
         {"rope:dim=2,scaling=longrope,factor=2,original_max=1,short_factor=1,long_factor=2",
          "original_max must be above 1 with scaling=longrope, got 1"},
         {"rope:base=2,base_factor=0.5", "base times base_factor must be above 1, got 2 * 0.5"},
+        {"rope:dim=8,freqs=1+2+3", "freqs must have a number for each of the 4 pairs, got 3"},
+        {"rope:dim=8,freq_factors=1", "freq_factors must have a number for each of the 4 pairs"},
+        {"rope:dim=4,base=500,freqs=1+2", "base says nothing where the frequencies are given"},
+        {"rope:dim=4,freqs=1+2,scaling=linear,factor=2", "scaling says nothing where"},
         {"rope:dim=64,rotary_dim=32,scaling=proportional",
          "with scaling=proportional pairs span the whole vector, so that rotary_dim must be dim"},
         {"rope:dim=64,kept_pairs=33", "kept_pairs must be at most rotary_dim/2 (32), got 33"},

@@ -93,6 +93,8 @@ static const struct {
     {"rotary_dim", "4"},
     {"partial_rotary_factor", "0.5"},
     {"kept_pairs", "2"},
+    {"freqs", "[1, 0.1]"},
+    {"freq_factors", "[1, 1.5]"},
     {"base_factor", "2"},
     {"factor", "4"},
     {"original_max", "4096"},

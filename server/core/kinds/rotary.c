@@ -4,6 +4,7 @@
  * the two layouts, frequencies.
  */
 #include <math.h>
+#include <string.h>
 
 #include "params.h"
 #include "rotary.h"
@@ -68,6 +69,27 @@ static bool check_kept(struct pe_params *params, size_t pairs, struct pe_faults 
     return true;
 }
 
+/* Frequencies that the caller gives leave nothing to be said of the series. */
+static bool check_freqs(struct pe_spec *spec, size_t pairs, struct pe_faults *faults)
+{
+    static const char *const idle[] = {"base", "base_factor", "scaling"};
+    const struct pe_value *freqs = pe__params_value(&spec->params, "freqs");
+    bool ok = pe__series_check_list(spec, "freqs", pairs, faults);
+    ok = pe__series_check_list(spec, "freq_factors", pairs, faults) && ok;
+    if (!freqs || !freqs->set)
+        return ok;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        const struct pe_value *value = pe__params_value(&spec->params, idle[i]);
+        bool plain = strcmp(idle[i], "scaling") == 0 && value->number == 0;
+        if (value->given && !plain)
+            ok = pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, idle[i],
+                              "freq_factors divides the frequencies that are given",
+                              "%s says nothing where the frequencies are given by freqs", idle[i]);
+    }
+    pe__params_drop(&spec->params, "base");
+    return ok;
+}
+
 bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
                       struct pe_faults *faults)
 {
@@ -85,6 +107,7 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
                           "direction must be 1 or -1, got 0");
     size_t width = rotary_dim->set ? (size_t)rotary_dim->number / axes : 0;
     ok = check_kept(params, width / 2, faults) && ok;
+    ok = check_freqs(spec, width / 2, faults) && ok;
     const struct pe__series series = {spec, width, width / 2};
     return pe__scaling_check(spec, &series, faults) && ok;
 }
@@ -104,26 +127,32 @@ void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first,
 /* The scalings lose no more than this many bits. */
 #define GUARD_BITS 64
 
-static bool is_kept(const struct pe_spec *spec, size_t k)
+/* A parameter that has a value; NULL where it has none, or the kind has no such parameter. */
+static const struct pe_value *value_of(const struct pe_spec *spec, const char *name)
 {
-    int row = pe_params_find(&spec->params, "kept_pairs", 10);
-    const struct pe_value *kept = row < 0 ? NULL : &spec->params.value[row];
-    return !kept || !kept->set || k < (size_t)kept->number;
+    int row = pe_params_find(&spec->params, name, strlen(name));
+    return row >= 0 && spec->params.value[row].set ? &spec->params.value[row] : NULL;
 }
 
 void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled, mpfr_t w)
 {
     const struct pe__series series = {spec, width, width / 2};
     const struct pe__scaling *scaling = pe__scaling_of(spec);
+    const struct pe_value *kept = value_of(spec, "kept_pairs");
+    const struct pe_value *freqs = value_of(spec, "freqs");
+    const struct pe_value *divisors = value_of(spec, "freq_factors");
     mpfr_t fine;
-    if (scaled && !is_kept(spec, k)) {
-        mpfr_set_zero(w, 1);
-        return;
-    }
     mpfr_init2(fine, mpfr_get_prec(w) + GUARD_BITS);
-    pe__series_power(&series, 2 * k, width, fine);
+    if (freqs)
+        mpfr_set_d(fine, freqs->list[k], MPFR_RNDN);
+    else
+        pe__series_power(&series, 2 * k, width, fine);
     if (scaled && scaling->frequency)
         scaling->frequency(&series, k, fine);
+    if (scaled && divisors)
+        mpfr_div_d(fine, fine, divisors->list[k], MPFR_RNDN);
+    if (scaled && kept && k >= (size_t)kept->number)
+        mpfr_set_zero(fine, 1);
     mpfr_set(w, fine, MPFR_RNDN);
     mpfr_clear(fine);
 }
@@ -133,6 +162,10 @@ void pe__rotary_base(const struct pe_spec *spec, size_t width, mpfr_t b)
     const struct pe__series series = {spec, width, width / 2};
     const struct pe__scaling *scaling = pe__scaling_of(spec);
     mpfr_t ratio;
+    if (value_of(spec, "freqs")) {
+        mpfr_set_nan(b);
+        return;
+    }
     pe__series_base(&series, b);
     if (!scaling->base_ratio)
         return;

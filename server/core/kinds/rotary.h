@@ -46,13 +46,26 @@
          .help = "1 rotates counter-clockwise, -1 clockwise; 0 is not allowed."},                  \
         PE__ROW_SHIFT, PE__SCALING_ROWS
 
-/* What kinds with a single series of frequencies have besides. */
+/* What kinds have besides whose pairs are numbered as their frequencies are. */
 #define PE__ROTARY_ROWS_SERIES                                                                     \
+    {.name = "kept_pairs",                                                                         \
+     .type = PE_INT,                                                                               \
+     .min = 0,                                                                                     \
+     .max = PE_DIM_MAX / 2,                                                                        \
+     .flags = PE_OPTIONAL,                                                                         \
+     .help = "Pairs that turn (p-RoPE), at most rotary_dim/2, all without it; the frequencies of " \
+             "those behind them are 0."},                                                          \
+        {.name = "freqs",                                                                          \
+         .aliases = "inv_freq",                                                                    \
+         .type = PE_REALS,                                                                         \
+         .min = 0,                                                                                 \
+         .max = 1e6,                                                                               \
+         .flags = PE_OPTIONAL,                                                                     \
+         .help = "Frequencies of the pairs in radians per position, in place of base and "         \
+                 "scaling."},                                                                      \
     {                                                                                              \
-        .name = "kept_pairs", .type = PE_INT, .min = 0, .max = PE_DIM_MAX / 2,                     \
-        .flags = PE_OPTIONAL,                                                                      \
-        .help = "Pairs that turn (p-RoPE), at most rotary_dim/2, all without it; the frequencies " \
-                "of those behind them are 0."                                                      \
+        .name = "freq_factors", .type = PE_REALS, .min = 1e-6, .max = 1e38, .flags = PE_OPTIONAL,  \
+        .help = "Divisors of the frequencies, pair by pair, after any scaling."                    \
     }
 
 /* rotary_dim (or kept_pairs) from partial_rotary_factor; rotary_dim <= dim; direction 1 or -1; the
@@ -62,13 +75,13 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
                       struct pe_faults *faults);
 size_t pe__rotary_pairs_n(const struct pe_spec *spec);
 void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
-/* w = base^(-2k / width), changed by the scaling and 0 past kept_pairs when `scaled` asks for it.
- */
+/* w = base^(-2k / width) or freqs[k]; when `scaled` asks for it changed by the scaling, divided by
+ * freq_factors[k], and 0 past kept_pairs. */
 void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled,
                           mpfr_t w);
 /* What cos and sin are multiplied by; false if it is 1. */
 bool pe__rotary_attention(const struct pe_spec *spec, mpfr_t factor);
-/* The base that the scaling comes to, for series of this width. */
+/* The base that the scaling comes to, for series of this width; NaN with freqs. */
 void pe__rotary_base(const struct pe_spec *spec, size_t width, mpfr_t b);
 
 #endif

@@ -37,8 +37,12 @@ const struct pe__scaling *pe__scaling_of(const struct pe_spec *spec);
 bool pe__scaling_check(struct pe_spec *spec, const struct pe__series *series,
                        struct pe_faults *faults);
 
-/* The attention factor: the one given, or the scaling's. False if it is 1. */
+/* The attention factor: the one given, or the scaling's, times attention_gain. False if it is 1. */
 bool pe__scaling_attention(const struct pe__series *series, mpfr_t factor);
+
+/* Whether a list, where it is given, has a number for each of n pairs (0: not known). */
+bool pe__series_check_list(struct pe_spec *spec, const char *name, size_t n,
+                           struct pe_faults *faults);
 
 /* The series' base, base_factor included, and w = base^(-numerator / denominator). */
 void pe__series_base(const struct pe__series *series, mpfr_t base);
@@ -49,10 +53,9 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
 #define PE__WITH_FACTOR                                                                            \
     "scaling=linear|ntk|ntk_fixed|ntk_mixed|ntk_divide|ntk_by_parts|dynamic|yarn|llama3|longrope|" \
     "proportional"
-#define PE__WITH_ORIGINAL  "scaling=ntk_by_parts|dynamic|dynamic_step|yarn|llama3|longrope"
-#define PE__WITH_CONTEXT   "scaling=dynamic|dynamic_step|longrope"
-#define PE__WITH_RAMP      "scaling=ntk_by_parts|yarn"
-#define PE__WITH_ATTENTION "scaling=yarn|longrope"
+#define PE__WITH_ORIGINAL "scaling=ntk_by_parts|dynamic|dynamic_step|yarn|llama3|longrope"
+#define PE__WITH_CONTEXT  "scaling=dynamic|dynamic_step|longrope"
+#define PE__WITH_RAMP     "scaling=ntk_by_parts|yarn"
 
 #define PE__SCALING_ROWS                                                                           \
     {.name = "base_factor",                                                                        \
@@ -172,16 +175,14 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
          .help = "Exponent by which the division grows from the first pair to the last."},         \
         {.name = "short_factor",                                                                   \
          .type = PE_REALS,                                                                         \
-         .min = 0,                                                                                 \
+         .min = 1e-6,                                                                              \
          .max = 1e6,                                                                               \
-         .flags = PE_OPEN_MIN,                                                                     \
          .when = "scaling=longrope",                                                               \
          .help = "Divisors of the frequencies, pair by pair, for a context up to original_max."},  \
         {.name = "long_factor",                                                                    \
          .type = PE_REALS,                                                                         \
-         .min = 0,                                                                                 \
+         .min = 1e-6,                                                                              \
          .max = 1e6,                                                                               \
-         .flags = PE_OPEN_MIN,                                                                     \
          .when = "scaling=longrope",                                                               \
          .help = "Divisors of the frequencies, pair by pair, for a longer context."},              \
         {.name = "mscale",                                                                         \
@@ -211,8 +212,8 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
          .max = 1e6,                                                                               \
          .flags = PE_OPEN_MIN,                                                                     \
          .fallback = "1",                                                                          \
-         .when = PE__WITH_ATTENTION,                                                               \
-         .help = "Multiplies the attention factor, by whatever rule it comes."},                   \
+         .help = "Multiplies the attention factor, by whatever rule it comes (ggml's "             \
+                 "attn_factor)."},                                                                 \
     {                                                                                              \
         .name = "attention_factor", .type = PE_REAL, .min = 0, .max = 1e6,                         \
         .flags = PE_OPEN_MIN | PE_DERIVED | PE_OPTIONAL,                                           \

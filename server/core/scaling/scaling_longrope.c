@@ -6,21 +6,11 @@
 #include "params.h"
 #include "scalings.h"
 
-static bool check_list(struct pe_spec *spec, const char *name, size_t n, struct pe_faults *faults)
-{
-    const struct pe_value *list = pe__params_value(&spec->params, name);
-    if (!list->set || n == 0 || list->list_n == n)
-        return true;
-    return pe_fault_add(faults, PE_INVALID_VALUE, name, NULL,
-                        "%s must have a number for each of the %zu pairs, got %zu", name, n,
-                        list->list_n);
-}
-
 static bool check(struct pe_spec *spec, const struct pe__series *series, struct pe_faults *faults)
 {
     const struct pe_value *original = pe__params_value(&spec->params, "original_max");
-    bool ok = check_list(spec, "short_factor", series->n, faults);
-    ok = check_list(spec, "long_factor", series->n, faults) && ok;
+    bool ok = pe__series_check_list(spec, "short_factor", series->n, faults);
+    ok = pe__series_check_list(spec, "long_factor", series->n, faults) && ok;
     if (!original->set || original->number > 1)
         return ok;
     return pe_fault_add(faults, PE_INVALID_VALUE, "original_max", NULL,

@@ -56,6 +56,17 @@ void pe__series_power(const struct pe__series *series, size_t numerator, size_t 
     mpfr_clear(more);
 }
 
+bool pe__series_check_list(struct pe_spec *spec, const char *name, size_t n,
+                           struct pe_faults *faults)
+{
+    const struct pe_value *list = pe__params_value(&spec->params, name);
+    if (!list || !list->set || n == 0 || list->list_n == n)
+        return true;
+    return pe_fault_add(faults, PE_INVALID_VALUE, name, NULL,
+                        "%s must have a number for each of the %zu pairs, got %zu", name, n,
+                        list->list_n);
+}
+
 /* factor from the lengths, where it is not given. */
 static bool derive_factor(struct pe_spec *spec, const struct pe__scaling *scaling,
                           struct pe_faults *faults)
@@ -98,13 +109,14 @@ bool pe__scaling_attention(const struct pe__series *series, mpfr_t factor)
         mpfr_set_d(factor, given->number, MPFR_RNDN);
     else
         attention_rule(series, factor);
-    if (pe__scaling_of(series->spec)->attention)
-        mpfr_mul_d(factor, factor, pe_spec_number(series->spec, "attention_gain"), MPFR_RNDN);
+    const struct pe_value *gain = pe_params_get(&series->spec->params, "attention_gain");
+    if (gain->set)
+        mpfr_mul_d(factor, factor, gain->number, MPFR_RNDN);
     return mpfr_cmp_ui(factor, 1) != 0;
 }
 
 /* The rule's factor as the nearest double, for the echo. Whoever gives that number means the rule.
- */
+ * Where there is no rule a gain of 1 is not spoken of. */
 static void derive_attention(struct pe_spec *spec, const struct pe__series *series)
 {
     struct pe_value *given = pe__params_value(&spec->params, "attention_factor");
@@ -117,6 +129,9 @@ static void derive_attention(struct pe_spec *spec, const struct pe__series *seri
         pe__params_derive(&spec->params, "attention_factor", rule);
     }
     mpfr_clear(factor);
+    bool idle = pe_spec_number(spec, "attention_gain") == 1;
+    if (idle && !pe__scaling_of(spec)->attention)
+        pe__params_drop(&spec->params, "attention_gain");
 }
 
 static bool check_base(struct pe_spec *spec, struct pe_faults *faults)
