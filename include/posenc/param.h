@@ -86,6 +86,8 @@ bool pe_params_finish(struct pe_params *params, struct pe_faults *faults);
 const struct pe_value *pe_params_get(const struct pe_params *params, const char *name);
 /* Name of the choice that a PE_ENUM value stands for (static memory, `len` bytes). */
 const char *pe_choice_name(const struct pe_param *row, double index, size_t *len);
+/* Whether the `when` of row i holds with the values that are set so far. */
+bool pe_params_reads(const struct pe_params *params, size_t i);
 /* Whether the echo shows row i (after finish): it has a value, its `when` holds, and a quiet one
  * has not its default. */
 bool pe_params_applies(const struct pe_params *params, size_t i);

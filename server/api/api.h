@@ -90,6 +90,8 @@ struct endpoint {
     unsigned acts;              /* kinds it takes: bit 1 << enum pe_acts */
     const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
     const char *npy;            /* the one that a body in .npy is; NULL: no such bodies */
+    size_t document_max;        /* a POST's body is a JSON object of somebody else's, of at most so
+                                   many bytes, and the request is the query; 0: it is the request */
     enum cache_class cache;
     unsigned formats;               /* bits 1 << enum format */
     const char *const *media_types; /* without formats: ends with NULL; NULL: text/plain */
@@ -132,7 +134,7 @@ struct blob *fixtures_new(const struct app *app);
 
 /* Endpoint rows, one per resource file. */
 extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
-    apply_endpoint, scores_endpoint, spec_endpoint;
+    apply_endpoint, scores_endpoint, spec_endpoint, from_config_endpoint;
 extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
     pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
     limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint, fixture_endpoint,

@@ -78,9 +78,16 @@ static bool load_envelope(struct json_doc *doc, struct walk *walk)
 bool json_doc_read(struct json_doc *doc, const char *body, size_t len, struct arena *arena,
                    struct err *err)
 {
+    return json_doc_read_large(doc, body, len, JSON_ENVELOPE_MAX, arena, err);
+}
+
+bool json_doc_read_large(struct json_doc *doc, const char *body, size_t len, size_t envelope_max,
+                         struct arena *arena, struct err *err)
+{
     const char *start = len > 0 ? body : "";
     struct walk walk = {.scan = {.body = start, .end = start + len, .at = start, .err = err},
-                        .arena = arena};
+                        .arena = arena,
+                        .envelope_max = envelope_max};
     *doc = (struct json_doc){.root = NULL};
     bool ok = walk_body(&walk) && load_envelope(doc, &walk);
     buf_release(&walk.envelope);

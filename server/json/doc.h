@@ -59,6 +59,9 @@ struct json_doc {
  * before threads. */
 bool json_doc_read(struct json_doc *doc, const char *body, size_t len, struct arena *arena,
                    struct err *err);
+/* The same for a document with up to `envelope_max` bytes that are not numeric arrays. */
+bool json_doc_read_large(struct json_doc *doc, const char *body, size_t len, size_t envelope_max,
+                         struct arena *arena, struct err *err);
 void json_doc_release(struct json_doc *doc);
 /* Fences jansson's allocator (per-thread budget JSON_MEMORY_MAX) and seeds its hashes. */
 void json_doc_setup(void);

@@ -94,12 +94,12 @@ bool walk_envelope_holds(struct walk *walk)
 static bool check_envelope(struct walk *walk, const char *upto)
 {
     size_t pending = (size_t)(upto - walk->copied);
-    if (walk->lifting || walk->envelope.len + pending <= JSON_ENVELOPE_MAX)
+    if (walk->lifting || walk->envelope.len + pending <= walk->envelope_max)
         return true;
-    walk->scan.err->limit = (double)JSON_ENVELOPE_MAX;
+    walk->scan.err->limit = (double)walk->envelope_max;
     return err_add(walk->scan.err, ERR_limit_exceeded, NULL, NULL,
                    "the body has more than %zu bytes that are not arrays of numbers",
-                   JSON_ENVELOPE_MAX);
+                   walk->envelope_max);
 }
 
 static struct frame *top(struct walk *walk)
@@ -303,7 +303,7 @@ bool walk_body(struct walk *walk)
     static bool (*const steps[])(struct walk *, enum state *) = {
         [AT_VALUE] = at_value, [AT_NAME] = at_name, [BEHIND_VALUE] = behind_value};
     walk->copied = walk->scan.body;
-    buf_init(&walk->envelope, JSON_ENVELOPE_MAX + strlen("null")); /* checked before it is added */
+    buf_init(&walk->envelope, walk->envelope_max + strlen("null")); /* checked before it is added */
     for (enum state state = AT_VALUE; state != AT_END;)
         if (!steps[state](walk, &state))
             return false;

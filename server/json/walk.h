@@ -28,6 +28,7 @@ struct frame {
 struct walk {
     struct scan scan;
     struct arena *arena;
+    size_t envelope_max; /* bytes that jansson may get */
 
     struct frame frames[JSON_DEPTH_MAX];
     size_t depth;
@@ -51,7 +52,8 @@ struct walk {
 };
 
 /* Reads the body that walk->scan stands at the beginning of. On success the arrays and the
- * envelope are complete. The caller has zeroed all but scan and arena; it releases the envelope. */
+ * envelope are complete. The caller has zeroed all but scan, arena and envelope_max, and releases
+ * the envelope. */
 bool walk_body(struct walk *walk);
 
 /* ---- lift.c: numeric arrays, called by the walk ---- */

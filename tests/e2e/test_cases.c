@@ -17,6 +17,7 @@
 #include "harness.h"
 
 #define CASES    "tests/data/cases.json"
+#define CONFIGS  "tests/data/configs.json"
 #define CASES_N  66
 #define TEXT_MAX ((size_t)2 << 20)
 
@@ -53,7 +54,6 @@ static const struct {
     {"A46", "needs an additive kind with two axes"},
     {"A49", "needs POST /v1/positions"},
     {"A53", "needs the fixtures of the ONNX operator"},
-    {"A59", "needs POST /v1/from-config"},
 };
 
 static struct e2e_daemon service;
@@ -70,11 +70,11 @@ static void stop(void)
 
 TestSuite(cases, .init = start, .fini = stop, .timeout = 60);
 
-static json_t *load(void)
+static json_t *load(const char *path)
 {
     json_error_t error;
-    json_t *cases = json_load_file(CASES, JSON_REJECT_DUPLICATES, &error);
-    cr_assert(cases, "%s:%d: %s", CASES, error.line, error.text);
+    json_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    cr_assert(cases, "%s:%d: %s", path, error.line, error.text);
     return cases;
 }
 
@@ -243,9 +243,9 @@ static void try_request(const char *id, const json_t *request, struct tolerance 
     free(body);
 }
 
-Test(cases, come_out_right)
+static void try_all(const char *path)
 {
-    json_t *cases = load(), *one, *request;
+    json_t *cases = load(path), *one, *request;
     size_t i, n;
     json_array_foreach(cases, i, one)
     {
@@ -257,9 +257,20 @@ Test(cases, come_out_right)
     json_decref(cases);
 }
 
+Test(cases, come_out_right)
+{
+    try_all(CASES);
+}
+
+/* Models' configs of every class, with what they say as it is known from other places. */
+Test(cases, configs_of_models)
+{
+    try_all(CONFIGS);
+}
+
 Test(cases, are_all_accounted_for)
 {
-    json_t *cases = load(), *ids = json_object(), *one;
+    json_t *cases = load(CASES), *ids = json_object(), *one;
     size_t i;
     json_array_foreach(cases, i, one)
         json_object_set(ids, json_string_value(json_object_get(one, "id")), one);

@@ -53,6 +53,7 @@ static const struct subject {
     {"/v1/scores", "/v1/scores", "kind=rope&", "offsets=0:50000",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3,2,1]}",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},
+    {"/v1/from-config", "/v1/from-config", "", "", "{\"head_dim\":4}", "{\"head_dim\":65536}"},
 };
 
 /* The path of the asset of a media type, under its digest if `path` has one. */

@@ -30,6 +30,7 @@ static void job_release(struct request *request)
     blocks_release(job->blocks);
     if (job->has_doc)
         json_doc_release(&job->doc);
+    json_doc_release(&job->document);
 }
 
 static struct job *job_new(struct request *request)
@@ -190,6 +191,18 @@ enum step computed_settle(struct request *request)
 
 /* ---- Pieces for endpoints ------------------------------------------------------------------ */
 
+bool job_spec_name(struct job *job, struct job_spec *slot)
+{
+    size_t len = pe_spec_compact(&slot->spec, NULL, 0);
+    char *compact = job_alloc(job, len + 1, 1);
+    if (!compact)
+        return false;
+    pe_spec_compact(&slot->spec, compact, len + 1);
+    slot->compact = compact;
+    sha256_hex(compact, len, 16, slot->id);
+    return true;
+}
+
 bool job_specs_finish(struct job *job)
 {
     struct request *request = job->request;
@@ -205,13 +218,8 @@ bool job_specs_finish(struct job *job)
         if (!(job->endpoint->acts & (1u << slot->spec.kind->acts)))
             err_add(&request->err, ERR_invalid_value, "kind", NULL, "kind=%s has no place in %s",
                     slot->spec.kind->name, request->path);
-        size_t len = pe_spec_compact(&slot->spec, NULL, 0);
-        char *compact = job_alloc(job, len + 1, 1);
-        if (!compact)
+        if (!job_spec_name(job, slot))
             return false;
-        pe_spec_compact(&slot->spec, compact, len + 1);
-        slot->compact = compact;
-        sha256_hex(compact, len, 16, slot->id);
     }
     return ok;
 }

@@ -79,6 +79,7 @@ struct job {
     struct json_doc doc;     /* of a POST: its JSON, or {} without one */
     struct safetensors file; /* of a POST in a binary format: its tensors */
     bool has_doc, has_json;  /* has_json: the caller wrote the document */
+    struct json_doc document; /* of endpoints whose bodies are no requests */
     bool prepared;
     struct job_spec specs[JOB_SPECS_MAX];
     size_t specs_n;
@@ -118,6 +119,8 @@ const char *job_where(const struct job *job, const char *name);
 /* Called by prepare once defaults that depend on tensors are set: finishes all specs, checks that
  * the endpoint takes their kinds, makes compact forms and ids. */
 bool job_specs_finish(struct job *job);
+/* Of those: the compact form and the id of a spec that is finished. */
+bool job_spec_name(struct job *job, struct job_spec *slot);
 size_t job_product(const size_t *factors, size_t n); /* SIZE_MAX on overflow */
 /* Sets what the default of a key comes to, if it was not given. Spelt out, it is no other request.
  */
@@ -202,5 +205,7 @@ void job_answer_begin(struct job *job);
 void job_answer_end(struct job *job);
 /* {"kind":..,"dim":..} with every parameter that applies. */
 void job_spec_tree(struct tree *parent, const char *key, const struct pe_spec *spec);
+/* A spec as the query keys of a URL, from its compact form: "?kind=rope&dim=64". */
+void job_spec_query(struct buf *out, const char *compact);
 
 #endif

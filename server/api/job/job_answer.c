@@ -112,8 +112,8 @@ void job_spec_tree(struct tree *parent, const char *key, const struct pe_spec *s
 
 /* ---- Links --------------------------------------------------------------------------------- */
 
-/* The spec as query keys: its compact form with other separators. */
-static void query_spec(struct buf *out, const char *compact)
+/* The compact form with other separators. */
+void job_spec_query(struct buf *out, const char *compact)
 {
     size_t len = strcspn(compact, ":");
     buf_puts(out, "?kind=");
@@ -167,7 +167,7 @@ const char *job_canonical(struct job *job)
     buf_init(&out, CANONICAL_BYTES_MAX);
     buf_puts(&out, job->request->path);
     if (job->specs_n == 1)
-        query_spec(&out, job->specs[0].compact);
+        job_spec_query(&out, job->specs[0].compact);
     for (size_t i = 0; job->specs_n > 1 && i < job->specs_n; i++)
         api_query_append(&out, "spec", job->specs[i].compact);
     bool complete = query_keys(job, &out, &job->keys, job->keys.rows_n) &&

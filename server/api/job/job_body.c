@@ -33,26 +33,36 @@ static bool is_typed_json(const struct request *request, const char *type, size_
            request->body[strspn(request->body, " \t\r\n")] == '{';
 }
 
+static bool refuse_type(struct job *job, const char *hint, const char *type)
+{
+    return err_add(&job->request->err, ERR_unsupported_media_type, "Content-Type", hint,
+                   "a body of type \"%.100s\" is not read here", type);
+}
+
 static bool body_format(struct job *job, enum format *format)
 {
     struct request *request = job->request;
     const char *type = request_header(request, "Content-Type");
     size_t len = type ? strcspn(type, "; \t") : 0;
     *format = !type || is_typed_json(request, type, len) ? FORMAT_JSON : format_of_type(type, len);
+    if (*format != FORMAT_JSON && job->endpoint->document_max) {
+        *format = FORMAT_JSON;
+        return refuse_type(job, "send application/json", type);
+    }
     if (*format == FORMAT_BIN)
         *format = named_format(request);
     if (*format == FORMAT_JSON || *format == FORMAT_SAFETENSORS ||
         (*format == FORMAT_NPY && job->endpoint->npy))
         return true;
     *format = FORMAT_JSON;
-    return err_add(
-        &request->err, ERR_unsupported_media_type, "Content-Type",
+    return refuse_type(
+        job,
         job->endpoint->npy
             ? "send application/json, application/x-safetensors or application/x-npy; or "
               "application/octet-stream to a path with suffix .safetensors or .npy"
             : "send application/json or application/x-safetensors; or "
               "application/octet-stream to a path with suffix .safetensors",
-        "a body of type \"%.100s\" is not read here", type);
+        type);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -99,6 +109,24 @@ static bool read_npy(struct job *job, const struct tensor_source *body)
     return read_document(job, "{}", 2);
 }
 
+/* A document that is not the request. */
+static bool read_foreign(struct job *job)
+{
+    struct request *request = job->request;
+    size_t max = job->endpoint->document_max;
+    if (request->body_len > max) {
+        request->err.limit = (double)max;
+        return err_add(&request->err, ERR_body_too_large, NULL, NULL,
+                       "the body has %zu bytes, %s reads at most %zu", request->body_len,
+                       request->path, max);
+    }
+    if (!json_doc_read_large(&job->document, request->body, request->body_len, max, &request->arena,
+                             &request->err))
+        return false;
+    return json_is_object(job->document.root) ||
+           err_add(&request->err, ERR_invalid_value, "/", NULL, "the body must be a JSON object");
+}
+
 bool job_body(struct job *job)
 {
     struct request *request = job->request;
@@ -112,6 +140,8 @@ bool job_body(struct job *job)
         return read_safetensors(job, &body);
     if (job->body == FORMAT_NPY)
         return read_npy(job, &body);
+    if (job->endpoint->document_max)
+        return read_foreign(job);
     job->has_json = true;
     return read_document(job, request->body, request->body_len);
 }

@@ -87,7 +87,8 @@ static void append_endpoints(struct buf *out)
     buf_puts(out, "Endpoints\n");
     for (size_t i = 0; i < api_routes_n; i++) {
         const struct endpoint *endpoint = api_routes[i].endpoint;
-        buf_puts(out, api_routes[i].methods & METHOD_POST ? "  G, P" : "  GET");
+        bool get = api_routes[i].methods & METHOD_GET, post = api_routes[i].methods & METHOD_POST;
+        buf_puts(out, get && post ? "  G, P" : post ? "  POST" : "  GET");
         text_column(out, COLUMN_PATH);
         buf_puts(out, api_routes[i].path);
         text_column(out, COLUMN_SUMMARY);

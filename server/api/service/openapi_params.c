@@ -114,6 +114,7 @@ static const struct {
     {"channels", "\"0:4\""},
     {"pairs", "\"0,1\""},
     {"context", "8192"},
+    {"layer_type", "\"full_attention\""},
     {"content", "\"random\""},
     {"shape", "\"2,8,64,128\""},
     {"tolerance", "1e-9"},

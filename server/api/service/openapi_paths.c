@@ -23,6 +23,17 @@ static void add_schema_ref(struct tree *parent, const char *key, const char *ref
 
 /* ---- Bodies -------------------------------------------------------------------------------- */
 
+/* A document of somebody else's, with members of all kinds. */
+static void add_document(struct tree *object, const struct operation *operation)
+{
+    struct tree *body = tree_object(object, "requestBody");
+    tree_string(body, "description", "A JSON object as it is, perhaps in gzip.");
+    tree_bool(body, "required", true);
+    struct tree *json = tree_object(tree_object(body, "content"), "application/json");
+    tree_string(tree_object(json, "schema"), "type", "object");
+    openapi_examples(json, operation, 0, "application/json");
+}
+
 static void add_body(struct tree *object, const struct operation *operation)
 {
     const struct endpoint *endpoint = operation->route->endpoint;
@@ -64,7 +75,7 @@ static const char *operation_id(struct arena *arena, const char *method, const c
     size_t len = 0;
 
     for (const char *c = id; c && *c; c++)
-        if (*c == '/' || *c == '.')
+        if (strchr("/.-", *c))
             id[len++] = '_';
         else if (*c != '{' && *c != '}')
             id[len++] = *c;
@@ -85,7 +96,7 @@ static void add_operation(struct tree *item, const struct operation *operation)
     tree_string(tree_array(object, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
     if (operation->method == METHOD_POST) {
         openapi_body_parameters(tree_array(object, "parameters"));
-        add_body(object, operation);
+        (endpoint->document_max ? add_document : add_body)(object, operation);
     }
     openapi_answers(object, operation);
 }

@@ -151,11 +151,19 @@ static void yarn_attention(const struct pe__series *series, mpfr_t factor)
     mpfr_clear(divisor);
 }
 
+/* DeepSeek: the square of what mscale_all_dim takes from cos and sin; 1 without it. */
+static void yarn_softmax(const struct pe__series *series, mpfr_t factor)
+{
+    magnitude(series, number(series, "mscale_all_dim"), factor);
+    mpfr_sqr(factor, factor, MPFR_RNDN);
+}
+
 const struct pe__scaling pe__scaling_yarn = {.name = "yarn",
                                              .has_factor = true,
                                              .check = yarn_check,
                                              .frequency = yarn,
-                                             .attention = yarn_attention};
+                                             .attention = yarn_attention,
+                                             .softmax = yarn_softmax};
 
 /* ---- ntk_by_parts ------------------------------------------------------------------------- */
 

@@ -187,6 +187,11 @@ static enum condition condition(const struct pe_params *params, size_t i)
     return pe__span_index(choices, '|', pe__span_of(text)) >= 0 ? HOLDS : HOLDS_NOT;
 }
 
+bool pe_params_reads(const struct pe_params *params, size_t i)
+{
+    return condition(params, i) == HOLDS;
+}
+
 static bool fault_not_read(const struct pe_params *params, size_t i, struct pe_faults *faults)
 {
     const struct pe_param *row = &params->rows[i];

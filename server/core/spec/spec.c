@@ -8,6 +8,7 @@
 
 #include "kind.h"
 #include "params.h"
+#include "scaling.h"
 #include "value.h"
 
 void pe_spec_init(struct pe_spec *spec, const struct pe_kind *kind)
@@ -58,6 +59,18 @@ double pe_spec_attention(const struct pe_spec *spec)
     double attention = mpfr_get_d(factor, MPFR_RNDN);
     mpfr_clear(factor);
     return attention;
+}
+
+double pe_spec_softmax(const struct pe_spec *spec)
+{
+    if (pe_params_find(&spec->params, "scaling", 7) < 0)
+        return 1;
+    mpfr_t factor;
+    mpfr_init2(factor, 256);
+    pe__scaling_softmax(spec, factor);
+    double softmax = mpfr_get_d(factor, MPFR_RNDN);
+    mpfr_clear(factor);
+    return softmax;
 }
 
 static const struct pe_value *value_or_null(const struct pe_spec *spec, const char *name)
