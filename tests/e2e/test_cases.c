@@ -49,7 +49,6 @@ static const struct {
     {"A05", "needs kind=mrope"},
     {"A07", "needs kind=mrope"},
     {"A08", "needs kind=mrope"},
-    {"A11", "needs the proportional rule of partial rotation (p_rope)"},
     {"A20", "needs one spec for q and one for k in /v1/scores"},
     {"A46", "needs an additive kind with two axes"},
     {"A49", "needs POST /v1/positions"},
