@@ -162,3 +162,28 @@ Test(catalogue, as_text)
         call_end(&request);
     }
 }
+
+/* What is asked for and no kind is told with the reason, and never the name of a kind. */
+Test(catalogue, says_what_is_not_offered)
+{
+    struct request request;
+    call(&request, "GET", "/v1/encodings", NULL);
+    json_t *answer = call_json(&request);
+    call_end(&request);
+    size_t i;
+    json_t *row;
+    cr_expect_gt(json_array_size(json_object_get(answer, "not_offered")), 5);
+    json_array_foreach(json_object_get(answer, "not_offered"), i, row)
+    {
+        char target[128];
+        const char *name = text_at(row, "name"), *reason = text_at(row, "reason");
+        cr_expect_null(pe_kind_find(name, strlen(name)), "%s is a kind", name);
+        cr_expect_eq(reason[strlen(reason) - 1], '.', "%s", reason);
+        snprintf(target, sizeof target, "/v1/encodings/%s", name);
+        call(&request, "GET", target, NULL);
+        cr_expect_eq(request.response.status, 404);
+        cr_expect(strstr(call_body(&request), reason), "%s: %s", target, call_body(&request));
+        call_end(&request);
+    }
+    json_decref(answer);
+}

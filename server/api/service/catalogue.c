@@ -13,6 +13,13 @@
 
 #define KINDS_MAX 64
 
+const struct catalogue_absent catalogue_absent[] = {
+#define NOT_OFFERED(name, title, reason) {name, title, reason},
+#include "not_offered.def"
+#undef NOT_OFFERED
+};
+const size_t catalogue_absent_n = sizeof catalogue_absent / sizeof *catalogue_absent;
+
 const char *catalogue_by(enum pe_acts acts)
 {
     switch (acts) {
@@ -86,6 +93,18 @@ static void add_kind(struct tree *parent, const struct pe_kind *kind)
         tree_string(examples, NULL, *example);
 }
 
+static void add_absent(struct tree *parent)
+{
+    struct tree *array = tree_array(parent, "not_offered");
+
+    for (size_t i = 0; i < catalogue_absent_n; i++) {
+        struct tree *row = tree_object(array, NULL);
+        tree_string(row, "name", catalogue_absent[i].name);
+        tree_string(row, "title", catalogue_absent[i].title);
+        tree_string(row, "reason", catalogue_absent[i].reason);
+    }
+}
+
 static enum step answer_text(struct request *request, const struct pe_kind *kind)
 {
     buf_init(&request->response.body, SERVICE_BYTES_MAX);
@@ -106,6 +125,7 @@ static enum step answer_list(struct request *request, enum format format)
     struct tree *encodings = tree_array(root, "encodings");
     for (size_t i = 0; i < pe_kinds_n(); i++)
         add_kind(tree_object(encodings, NULL), pe_kind_at(i));
+    add_absent(root);
     return service_answer(request, root, format);
 }
 
@@ -121,12 +141,26 @@ static enum step answer_kind(struct request *request, const struct pe_kind *kind
     return service_answer(request, root, format);
 }
 
+/* Whether it is known that there is no such kind; says why. */
+static bool refuse_absent(struct request *request)
+{
+    for (size_t i = 0; i < catalogue_absent_n; i++)
+        if (strcmp(request->path_arg, catalogue_absent[i].name) == 0)
+            return !err_add(&request->err, ERR_not_found, NULL,
+                            "GET /v1/encodings lists what is offered, and what is not",
+                            "%s is not offered: %s", catalogue_absent[i].title,
+                            catalogue_absent[i].reason);
+    return false;
+}
+
 static enum step refuse_kind(struct request *request)
 {
     const char *names[KINDS_MAX], *near;
     size_t n = pe_kinds_n() < KINDS_MAX ? pe_kinds_n() : KINDS_MAX;
     char hint[120] = "GET /v1/encodings lists all kinds";
 
+    if (refuse_absent(request))
+        return STEP_FAILED;
     for (size_t i = 0; i < n; i++)
         names[i] = pe_kind_at(i)->name;
     near = pe_nearest_name(request->path_arg, names, n);

@@ -8,6 +8,13 @@
 
 const char *catalogue_by(enum pe_acts acts); /* "rotation" */
 
+/* What is no kind here, and why. */
+struct catalogue_absent {
+    const char *name, *title, *reason;
+};
+extern const struct catalogue_absent catalogue_absent[];
+extern const size_t catalogue_absent_n;
+
 void catalogue_write_list(struct buf *out);                             /* one line per kind */
 void catalogue_write_kind(struct buf *out, const struct pe_kind *kind); /* all about one */
 

@@ -12,6 +12,13 @@
 #define COLUMN_VALUES 26
 #define FACTS_MAX     2048 /* bytes of what is said of one parameter beside its help */
 
+static void append_paragraph(struct buf *out, size_t indent, const char *text)
+{
+    text_column(out, indent);
+    text_wrap(out, indent, text);
+    buf_putc(out, '\n');
+}
+
 void catalogue_write_list(struct buf *out)
 {
     for (size_t i = 0; i < pe_kinds_n(); i++) {
@@ -23,14 +30,12 @@ void catalogue_write_list(struct buf *out)
         text_wrap(out, COLUMN_TITLE, kind->title);
         buf_putc(out, '\n');
     }
-    buf_puts(out, "\n/v1/encodings/rope?format=txt tells all about one of them.\n");
-}
-
-static void append_paragraph(struct buf *out, size_t indent, const char *text)
-{
-    text_column(out, indent);
-    text_wrap(out, indent, text);
-    buf_putc(out, '\n');
+    buf_puts(out, "\n/v1/encodings/rope?format=txt tells all about one of them.\n"
+                  "\nNot offered\n");
+    for (size_t i = 0; i < catalogue_absent_n; i++) {
+        append_paragraph(out, 2, catalogue_absent[i].title);
+        append_paragraph(out, 6, catalogue_absent[i].reason);
+    }
 }
 
 static void append_number(struct buf *out, double number)
