@@ -21,7 +21,8 @@ enum pe_property { /* bits: what is known of a kind, for the catalogue */
                    PE_RELATIVE = 1,
                    PE_KEEPS_NORM = 2,
                    PE_LEARNED = 4,
-                   PE_UNBOUNDED = 8, /* has a value at every position, however far */
+                   PE_UNBOUNDED = 8,  /* has a value at every position, however far */
+                   PE_TABULATED = 16, /* cos and sin may come from a table of the caller's */
 };
 
 /* What a kind can be tabulated as. */
@@ -89,8 +90,9 @@ unsigned pe_kind_facets(const struct pe_kind *kind); /* bits 1 << enum pe_facet 
 struct pe_spec {
     const struct pe_kind *kind;
     struct pe_params params;
-    /* The caller's own table (learned [rows, dim], t5 [buckets, heads], row-major), by reference,
-     * for kinds with the parameter table_seed; NULL: values come from table_seed and table_std. */
+    /* The caller's own table, row-major, by reference: learned [rows, dim], t5 [buckets, heads],
+     * for kinds with the parameter table_seed; rope [rows, rotary_dim], cosines and sines of
+     * positions 0, 1, ...; NULL: values come from table_seed and table_std, or from frequencies. */
     const double *table;
     size_t table_rows, table_cols;
     char table_digest[17]; /* first 16 hex digits of its SHA-256, from the caller; "" without */

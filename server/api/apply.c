@@ -35,7 +35,7 @@ static const struct pe_param keys[] = {
     KEY_STAGES,
 };
 
-static const char *const tensors[] = {"x", "q", "k", "scores", "table", NULL};
+static const char *const tensors[] = {"x", "q", "k", "scores", "table", "cos", "sin", NULL};
 
 static const struct {
     const char *in, *out, *norm;
@@ -202,12 +202,14 @@ static bool is_default_range(const char *text, size_t n)
     return text && strcmp(text, range) == 0;
 }
 
-static bool read_positions(struct job *job, struct target *target)
+static bool read_positions(struct job *job, const struct apply *own, struct target *target)
 {
     size_t axes = pe_spec_axes(&job->specs[target->spec].spec);
     bool own_k = target->role == 2 && job_key(job, "k_positions")->set;
     const char *name = own_k ? "k_positions" : "positions";
     bool given = job_key(job, name)->set || job_key(job, "grid")->set;
+    if (own->given && !given)
+        return apply_given_positions(job, target);
     bool none = target->view.tokens == 0 && (!given || job_positions_empty(job, name));
     bool ok = none || (!given && axes == 1)
                   ? default_positions(job, target, name, axes)
@@ -311,6 +313,14 @@ static bool further_tensors(struct job *job, struct apply *own)
     return (!some || aspects_columns(job, &own->aspects, NULL)) && aspects_with(job);
 }
 
+/* Without an angle only what comes after it can be rounded. */
+static bool target_stages(struct job *job, const struct apply *own)
+{
+    enum pe_dtype dtype = own->target[0].in.dtype;
+    return own->given ? job_stages(job, 1u << PE_STAGE_TABLE | 1u << PE_STAGE_APPLY, dtype)
+                      : apply_stages(job, dtype);
+}
+
 static bool prepare_targets(struct job *job, struct apply *own)
 {
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
@@ -318,10 +328,11 @@ static bool prepare_targets(struct job *job, struct apply *own)
     for (size_t i = 0; ok && i < own->targets_n; i++)
         ok = view_target(job, &own->target[i]);
     ok = job_table(job) && ok;
-    if (!job_specs_finish(job) || !ok || !apply_stages(job, own->target[0].in.dtype))
+    ok = ok && apply_given_read(job, own);
+    if (!job_specs_finish(job) || !ok || !target_stages(job, own))
         return false;
     for (size_t i = 0; i < own->targets_n; i++)
-        ok = check_dim(job, &own->target[i]) && read_positions(job, &own->target[i]) && ok;
+        ok = check_dim(job, &own->target[i]) && read_positions(job, own, &own->target[i]) && ok;
     if (!ok)
         return false;
     for (size_t i = 0; i < own->targets_n; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * apply.h: what apply.c (vectors), apply_rows.c (making them) and apply_scores.c (score matrices of
- * bias kinds) share.
+ * apply.h: what apply.c (vectors), apply_rows.c (making them), apply_given.c (cos and sin of the
+ * caller's) and apply_scores.c (score matrices of bias kinds) share.
  */
 #ifndef API_APPLY_H
 #define API_APPLY_H
@@ -44,7 +44,9 @@ struct apply {
     struct target target[TARGETS_MAX];
     size_t targets_n;
     struct content content;
-    struct tensor scores; /* [.., heads, queries, keys] */
+    bool given;             /* cos and sin are the caller's */
+    struct tensor cos, sin; /* [rows, pairs], or, without positions, [batches, tokens, pairs] */
+    struct tensor scores;   /* [.., heads, queries, keys] */
     struct position_lists queries, keys;
     struct aspects aspects; /* of the first target, or of scores */
 };
@@ -61,6 +63,12 @@ void apply_rows_state(struct output *output, struct apply *own, size_t i, bool s
 /* In compute: the rest, which depends on the plans. Tensors that nobody needs as they were become
  * their answer where they are. */
 void apply_rows_prepare(struct job *job);
+
+/* Reads cos and sin, once targets have their views, and puts them into the specs, before
+ * job_specs_finish. */
+bool apply_given_read(struct job *job, struct apply *own);
+/* Without positions: the numbers of a target's rows. */
+bool apply_given_positions(struct job *job, struct target *target);
 
 bool apply_scores_prepare(struct job *job, struct apply *own);
 bool apply_scores_compute(struct job *job, struct apply *own);

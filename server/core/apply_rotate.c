@@ -10,6 +10,7 @@
 
 #include "apply.h"
 #include "exact.h"
+#include "given.h"
 #include "kernels.h"
 #include "kind.h"
 #include "round.h"
@@ -155,7 +156,8 @@ static void make_values(const struct rotation *rotation, size_t i)
     struct work *work = rotation->work;
     size_t token = rotation->token + i;
     bool turns = !pe__is_still(rotation->plan, rotation->first) && !is_at_zero(rotation, token);
-    work->still[i] = !rotation->plan->amplified && !turns;
+    bool changes = rotation->plan->amplified || rotation->plan->spec.table;
+    work->still[i] = !changes && !turns;
     if (work->still[i])
         return;
     double eps = pe__plan_pairs(rotation->plan, &work->walk, rotation->slab->positions, token,
@@ -164,6 +166,8 @@ static void make_values(const struct rotation *rotation, size_t i)
         eps = pe__plan_undo(rotation->plan, rotation->n, eps, &work->planes);
     if (rotation->plan->amplified) /* the products' own errors are relative to cos and sin */
         eps += (rotation->plan->attention.hi + rotation->plan->undo.hi) * 0x1p-100;
+    if (rotation->plan->spec.table && rotation->to == PE_F64)
+        eps += pe__given_eps(&work->planes, rotation->n);
     struct row row = row_at(rotation, i);
     work->eps[i] = eps;
     if (rotation->to == PE_F64)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dd.h"
+#include "given.h"
 #include "kind.h"
 #include "staged.h"
 
@@ -32,10 +33,15 @@ void pe__plan_walk_init(struct pe__plan_walk *walk)
         walk->axis[axis].valid = false;
 }
 
-/* cis of position * w_k for k in [first, first + n), the angle rounded if that stage is named. */
+/* cis of position * w_k for k in [first, first + n), the angle rounded if that stage is named; or
+ * what the caller gives in its place. */
 static double cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
                       size_t first, size_t n, struct pe__planes *out)
 {
+    if (plan->spec.table) {
+        pe__given_pairs(&plan->spec, at, first, n, out);
+        return 0;
+    }
     return plan->w ? pe__staged_cis_row(plan, at, first, n, out)
                    : pe__cis_row(plan->cis, walk, at, first, n, out);
 }
@@ -190,7 +196,9 @@ struct value {
 static void unrounded_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
                             mpfr_ptr s)
 {
-    if (plan->w) {
+    if (plan->spec.table) {
+        pe__given_pair_exact(&plan->spec, at, k, c, s);
+    } else if (plan->w) {
         pe__staged_cis_exact(plan, at, k, c, s);
     } else if (at.hi != 0) {
         pe__cis_exact(plan->cis, at, k, c, s);

@@ -157,6 +157,8 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
     plan->pairs = ops->pairs_n(&plan->spec);
     if (ops->pair_source && !make_sources(plan))
         return false;
+    if (plan->spec.table) /* with the cosines and sines of all pairs */
+        return true;
     if (pe__stage_named(&plan->stages, PE_STAGE_ANGLE) && !make_angles(plan))
         return false;
     if (!pe__stage_named(&plan->stages, PE_STAGE_ANGLE))

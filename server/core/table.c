@@ -173,9 +173,9 @@ void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, 
     fill.sine = fill.cosine;
     bool has_rows = plan->spec.kind->ops->row;
     bool is_odd = plan->spec.kind->acts == PE_ADDS && pe_spec_dim(&plan->spec) % 2 != 0;
-    if (!has_rows && (!plan->cis || is_odd)) /* none; or the last column may be zero */
+    if (!has_rows && (!plan->pairs || is_odd)) /* none; or the last column may be zero */
         clear_rows(&fill);
-    if (plan->cis)
+    if (plan->pairs)
         fill_pairs(&fill);
     for (size_t token = 0; has_rows && token < positions->n; token++)
         fill_row(&fill, token);

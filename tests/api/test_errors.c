@@ -98,8 +98,8 @@ static const struct mistake mistakes[] = {
     {"POST", "/v1/apply", "{\"spec\":\"rope\",\"specs\":{},\"x\":[[1,2]]}", 400,
      "conflicting-parameters", "/specs", "together", "", 1},
     /* keys that would have no effect */
-    {"GET", "/v1/table?kind=rope&width=full", NULL, 400, "conflicting-parameters", "width",
-     "only cos, sin and both", "", 1},
+    {"GET", "/v1/table?kind=rope&value=encoding&width=full", NULL, 400, "conflicting-parameters",
+     "width", "only cos, sin and angles", "", 1},
     {"GET", "/v1/table?kind=alibi&channels=0", NULL, 400, "conflicting-parameters", "channels",
      "has no channels", "", 1},
     {"GET", "/v1/table?kind=alibi&keys=3&positions=0:4", NULL, 400, "conflicting-parameters",

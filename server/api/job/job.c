@@ -203,6 +203,17 @@ bool job_spec_name(struct job *job, struct job_spec *slot)
     return true;
 }
 
+/* Tensors that belong to a spec stand beside it. */
+static void spec_faults(struct job *job, const struct job_spec *slot,
+                        const struct pe_faults *faults)
+{
+    for (size_t i = 0; i < faults->n && i < PE_FAULTS_MAX; i++) {
+        const struct pe_faults one = {.n = 1, .item = {faults->item[i]}};
+        bool beside = job->has_doc && job_is_tensor(job, faults->item[i].param);
+        api_faults(&job->request->err, &one, beside ? "/" : slot->prefix);
+    }
+}
+
 bool job_specs_finish(struct job *job)
 {
     struct request *request = job->request;
@@ -211,7 +222,7 @@ bool job_specs_finish(struct job *job)
         struct job_spec *slot = &job->specs[i];
         struct pe_faults faults = {0};
         if (!pe_spec_finish(&slot->spec, &faults)) {
-            api_faults(&request->err, &faults, slot->prefix);
+            spec_faults(job, slot, &faults);
             ok = false;
             continue;
         }

@@ -244,7 +244,7 @@ void schema_kind_answer(struct tree *parent, const char *key, const struct pe_ki
     tree_string(tree_object(properties, "kind"), "const", kind->name);
     for (size_t i = 0; i < kind->params_n; i++)
         schema_param(properties, kind->params[i].name, &kind->params[i], SCHEMA_ANSWER);
-    if (pe_kind_has_table(kind))
+    if (pe_kind_has_table(kind) || kind->properties & PE_TABULATED)
         tree_string(tree_object(properties, "table"), "pattern", "^sha256:[0-9a-f]{16}$");
     tree_string(tree_array(schema, "required"), NULL, "kind");
 }

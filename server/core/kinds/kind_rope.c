@@ -2,6 +2,7 @@
 /*
  * kind_rope.c: rotary position embedding over one axis.
  */
+#include "given.h"
 #include "kind.h"
 #include "rotary.h"
 
@@ -10,7 +11,9 @@ static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2), PE__ROTARY_ROW
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
-    return pe__rotary_check(spec, 2, 1, faults);
+    bool ok = pe__given_drop(spec, faults);
+    ok &= pe__rotary_check(spec, 2, 1, faults);
+    return pe__given_check(spec, faults) && ok;
 }
 
 static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w)
@@ -59,6 +62,7 @@ static const char *const examples[] = {
 
 static const struct pe__kind_ops ops = {
     .check = check,
+    .has_position = pe__given_has_row,
     .frequencies_n = pe__rotary_pairs_n,
     .frequency = frequency,
     .base = base,
@@ -81,7 +85,7 @@ const struct pe_kind pe__kind_rope = {
                "angles, and attention breaks down soon after; the scalings bring them back into "
                "the range.",
     .acts = PE_ROTATES,
-    .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED,
+    .properties = PE_RELATIVE | PE_KEEPS_NORM | PE_UNBOUNDED | PE_TABULATED,
     .axes = 1,
     .params = rows,
     .params_n = PE__ROWS_N(rows),
