@@ -90,17 +90,21 @@ static size_t column_index(const size_t *size, size_t axis, size_t cell)
     return cell % size[axis];
 }
 
-/* The grid of blocks, with two axes more for the cells inside of one. */
+/* Cells inside of a block, then blocks, then the axes before. */
 static size_t merge_index(const struct pe_grid *grid, size_t axis, size_t cell)
 {
-    size_t size[PE_AXES_MAX + 2] = {0};
-    size_t axes = grid->axes;
+    size_t outer = grid->axes - 2;
     size_t merge = grid->merge;
-    for (size_t a = 0; a < axes; a++)
-        size[a] = a + 2 < axes ? grid->size[a] : grid->size[a] / merge;
-    size[axes] = size[axes + 1] = merge;
-    size_t block = row_index(size, axes + 2, axis, cell);
-    return axis + 2 < axes ? block : block * merge + row_index(size, axes + 2, axis + 2, cell);
+    size_t blocks[] = {grid->size[outer] / merge, grid->size[outer + 1] / merge};
+    size_t column = cell % merge;
+    size_t row = cell / merge % merge;
+    cell /= merge * merge;
+    column += cell % blocks[1] * merge;
+    cell /= blocks[1];
+    row += cell % blocks[0] * merge;
+    if (axis < outer)
+        return row_index(grid->size, outer, axis, cell / blocks[0]);
+    return axis == outer ? row : column;
 }
 
 size_t pe_grid_index(const struct pe_grid *grid, size_t axis, size_t cell)
