@@ -13,10 +13,10 @@
 #include "widths.h"
 
 static const struct pe_param keys[] = {
-    KEY_POSITIONS(NULL, PE_OPTIONAL),
+    KEYS_POSITIONS(NULL, PE_OPTIONAL),
+    KEY_PREFIX,
     {"k_positions", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "Positions of k, or of the keys of scores, where they differ from those of q."},
-    KEY_GRID,
     {"axes", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL, "d td bhtd bthd htd thd btd", NULL,
      "What the axes of the tensors are: batch, head, token, dimension; needed from rank 3 on."},
     {"heads", NULL, PE_INT, 1, PE_DIM_MAX, 0, 0, "1", NULL, NULL,
@@ -83,9 +83,9 @@ static bool seed_tensor(struct job *job, struct apply *own)
     const struct pe_value *dim = row >= 0 ? &spec->value[row] : NULL;
     struct position_lists lists;
     struct pe_value *positions = job_key_edit(job, "positions");
-    if (!positions->set && !job_key(job, "grid")->set)
+    if (!job_positions_given(job))
         *positions = (struct pe_value){.given = true, .set = true, .text = "0:32"};
-    if (!job_positions(job, "positions", pe_spec_axes(&job->specs[0].spec), 1, &lists))
+    if (!job_positions(job, "positions", &job->specs[0].spec, 1, &lists))
         return false;
     x->rank = 2;
     x->shape[0] = lists.list->n;
@@ -175,26 +175,7 @@ static bool check_dim(struct job *job, const struct target *target)
                    pe_spec_dim(spec));
 }
 
-/* 0, 1, ... tokens - 1. */
-static bool default_positions(struct job *job, struct target *target, const char *name, size_t axes)
-{
-    size_t n = target->view.tokens;
-    double *at = job_alloc(job, n, sizeof *at);
-    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
-    if (!at || !list)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        at[i] = (double)i;
-    *list = (struct pe_positions){.axes = axes, .n = n};
-    for (size_t axis = 0; axis < axes; axis++)
-        list->at[axis] = at;
-    target->positions = (struct position_lists){.list = list, .lists_n = 1, .where = name};
-    if (n > 0) /* no text says: no positions */
-        target->positions.text = arena_printf(&job->request->arena, "0:%zu", n);
-    return true;
-}
-
-/* Whether positions spell out what default_positions() gives. */
+/* Whether positions spell out what their default is. */
 static bool is_default_range(const char *text, size_t n)
 {
     char range[32];
@@ -204,26 +185,26 @@ static bool is_default_range(const char *text, size_t n)
 
 static bool read_positions(struct job *job, const struct apply *own, struct target *target)
 {
-    size_t axes = pe_spec_axes(&job->specs[target->spec].spec);
+    const struct pe_spec *spec = &job->specs[target->spec].spec;
+    size_t axes = pe_spec_axes(spec), tokens = target->view.tokens;
     bool own_k = target->role == 2 && job_key(job, "k_positions")->set;
     const char *name = own_k ? "k_positions" : "positions";
-    bool given = job_key(job, name)->set || job_key(job, "grid")->set;
+    bool given = own_k || job_positions_given(job);
     if (own->given && !given)
         return apply_given_positions(job, target);
-    bool none = target->view.tokens == 0 && (!given || job_positions_empty(job, name));
+    bool none = tokens == 0 && (!given || job_positions_empty(job, name));
     bool ok = none || (!given && axes == 1)
-                  ? default_positions(job, target, name, axes)
-                  : job_positions(job, name, axes, target->view.batches, &target->positions);
+                  ? job_positions_count(job, axes, tokens, &target->positions)
+                  : job_positions(job, name, spec, target->view.batches, &target->positions);
     if (!ok)
         return false;
     const struct position_lists *p = &target->positions;
-    if (job_key(job, "shape")->set && is_default_range(p->text, target->view.tokens))
+    if (job_key(job, "shape")->set && is_default_range(p->text, tokens - job_positions_around(job)))
         job_key_edit(job, name)->given = false;
-    if (p->list->n != target->view.tokens ||
-        (p->lists_n != 1 && p->lists_n != target->view.batches))
+    if (p->list->n != tokens || (p->lists_n != 1 && p->lists_n != target->view.batches))
         return err_add(&job->request->err, ERR_shape_mismatch, p->where, NULL,
                        "%zu positions (in %zu lists) for %zu tokens (in %zu batch rows)",
-                       p->list->n, p->lists_n, target->view.tokens, target->view.batches);
+                       p->list->n, p->lists_n, tokens, target->view.batches);
     return job_positions_check(job, p);
 }
 
@@ -306,7 +287,10 @@ static bool further_tensors(struct job *job, struct apply *own)
                        "ask for one tensor at a time",
                        "the tensors have encodings or positions of their own");
     own->aspects.spec = own->target[0].spec;
-    own->aspects.positions = own->biases ? &own->queries : &own->target[0].positions;
+    size_t prefix = own->biases ? 0 : (size_t)job_key(job, "prefix")->number;
+    if (!own->biases && !job_positions_behind(job, &own->target[0].positions, prefix, &own->placed))
+        return false;
+    own->aspects.positions = own->biases ? &own->queries : &own->placed;
     own->aspects.keys = own->biases ? &own->keys : NULL;
     own->aspects.dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : PE_F64;
     job->aspects = &own->aspects;
@@ -352,7 +336,8 @@ static bool prepare(struct job *job)
         return false;
     if (!further_tensors(job, own))
         return false;
-    job->plan_positions = own->biases ? *own->queries.list : *own->target[0].positions.list;
+    job->plan_positions =
+        job_positions_all(own->biases ? &own->queries : &own->target[0].positions);
     return true;
 }
 
@@ -363,7 +348,7 @@ static void echo(struct job *job, const struct apply *own)
 {
     const struct target *first = &own->target[0];
     struct pe_value *positions = job_key_edit(job, "positions");
-    if (!positions->set && !job_key(job, "grid")->set) {
+    if (!positions->set && !job_positions_given(job)) {
         positions->set = true;
         positions->text = first->positions.text;
     }

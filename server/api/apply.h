@@ -48,7 +48,8 @@ struct apply {
     struct tensor cos, sin; /* [rows, pairs], or, without positions, [batches, tokens, pairs] */
     struct tensor scores;   /* [.., heads, queries, keys] */
     struct position_lists queries, keys;
-    struct aspects aspects; /* of the first target, or of scores */
+    struct position_lists placed; /* of the first target, without its prefix */
+    struct aspects aspects;       /* of the first target, or of scores */
 };
 
 /* The stages that applying has; `dtype` is that of the first tensor. */

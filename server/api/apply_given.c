@@ -40,7 +40,7 @@ static bool check_kinds(struct job *job)
 /* Without positions each token of each batch row has a row of its own. */
 static bool check_rows(struct job *job, const struct apply *own)
 {
-    bool placed = job_key(job, "positions")->set || job_key(job, "k_positions")->set;
+    bool placed = job_positions_given(job) || job_key(job, "k_positions")->set;
     const struct tensor *cos = &own->cos;
     struct err *err = &job->request->err;
     if (placed)
@@ -116,7 +116,7 @@ bool apply_given_positions(struct job *job, struct target *target)
         at[i] = (double)i;
     for (size_t b = 0; b < batches; b++)
         list[b] = (struct pe_positions){.axes = 1, .n = tokens, .at = {at + b * tokens}};
-    target->positions =
-        (struct position_lists){.list = list, .lists_n = batches, .where = "positions"};
+    target->positions = (struct position_lists){
+        .list = list, .lists_n = batches, .batched = batches > 1, .where = "positions"};
     return true;
 }

@@ -32,7 +32,7 @@ static bool read_side(struct job *job, const char *name, size_t n, double first,
 {
     if (!job_key(job, name)->set)
         return count_up(job, n, first, name, out);
-    if (!job_positions(job, name, 1, 1, out))
+    if (!job_positions(job, name, &job->specs[0].spec, 1, out))
         return false;
     if (out->list->n == n)
         return true;
@@ -67,9 +67,10 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
                        "POST {\"spec\":\"alibi:heads=2\",\"scores\":[[[0,0],[0,0]],[[0,0],[0,0]]]}",
                        "kind=%s acts on scores: post them as [heads, queries, keys]",
                        spec->kind->name);
-    static const char *const unread[] = {"axes", "inverse", "shape", "content",
-                                         "seed", "gain",    "grid",  NULL};
-    if (!job_unread(job, unread, "scores are [heads, queries, keys], with a batch axis or without"))
+    static const char because[] = "scores are [heads, queries, keys], with a batch axis or without";
+    static const char *const unread[] = {"axes", "inverse", "shape",  "content",
+                                         "seed", "gain",    "prefix", NULL};
+    if (!job_unread(job, unread, because) || !job_positions_lists_only(job, because))
         return false;
     size_t rank = scores->rank, heads = pe_spec_heads(spec);
     if (rank < 2 || rank > 4 || (rank > 2 ? scores->shape[rank - 3] != heads : heads != 1))

@@ -200,22 +200,25 @@ static void fill_passthrough(const struct job *job, const struct output *output,
 
 /* ---- Biases -------------------------------------------------------------------------------- */
 
+/* Those of the first list; all have as many. */
 static const struct pe_positions *keys_of(const struct job *job)
 {
     const struct aspects *own = job->aspects;
     return (own->keys ? own->keys : own->positions)->list;
 }
 
-/* A row for each head and query. */
+/* A row for each list, head and query. */
 static void fill_bias(const struct job *job, const struct output *output, size_t first, size_t n,
                       void *out, void *scratch)
 {
     const struct pe_positions *queries = job->aspects->positions->list, *keys = keys_of(job);
+    size_t heads = pe_spec_heads(spec_of(job)), rows = queries->n;
     size_t step = keys->n * pe_dtype_size(output->dtype);
     (void)scratch;
     for (size_t row = first; row < first + n; row++) {
-        struct pe_positions query = tokens_slab(queries, row % queries->n, 1);
-        pe_bias(plan_of(job), &query, keys, row / queries->n, 1, output->dtype,
+        size_t list = row / rows / heads;
+        struct pe_positions query = tokens_slab(&queries[list], row % rows, 1);
+        pe_bias(plan_of(job), &query, &keys[list], row / rows % heads, 1, output->dtype,
                 (char *)out + (row - first) * step);
     }
 }
@@ -241,14 +244,24 @@ static void named_axis(struct output *draft, const char *name, size_t n, const d
 }
 
 /* Tokens, in lists where there are several. */
-static void token_axes(const struct job *job, struct output *draft)
+static void batch_axis(const struct job *job, struct output *draft)
+{
+    if (job->aspects->positions->batched)
+        named_axis(draft, "batch", job->aspects->positions->lists_n, NULL);
+}
+
+static void token_axis(const struct job *job, struct output *draft)
 {
     const struct position_lists *lists = job->aspects->positions;
     struct answer_axis axis = job_position_axis(lists);
-    if (lists->lists_n > 1)
-        named_axis(draft, "batch", lists->lists_n, NULL);
     draft->position_axis = draft->rank;
     axis_add(draft, lists->list->n, &axis);
+}
+
+static void token_axes(const struct job *job, struct output *draft)
+{
+    batch_axis(job, draft);
+    token_axis(job, draft);
 }
 
 static void shape_pairs(const struct job *job, struct output *draft)
@@ -303,9 +316,11 @@ static void shape_passthrough(const struct job *job, struct output *draft)
 
 static void shape_bias(const struct job *job, struct output *draft)
 {
+    bool batched = job->aspects->positions->batched;
+    batch_axis(job, draft);
     named_axis(draft, "head", pe_spec_heads(spec_of(job)), NULL);
-    token_axes(job, draft);
-    named_axis(draft, "key", keys_of(job)->n, keys_of(job)->at[0]);
+    token_axis(job, draft);
+    named_axis(draft, "key", keys_of(job)->n, batched ? NULL : keys_of(job)->at[0]);
 }
 
 static void shape_slopes(const struct job *job, struct output *draft)

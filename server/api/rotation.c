@@ -13,8 +13,7 @@
 #include "widths.h"
 
 static const struct pe_param keys[] = {
-    KEY_POSITIONS("0:32", 0),
-    KEY_GRID,
+    KEYS_POSITIONS("0:32", 0),
     {"pairs", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "Pairs to give, in the grammar of positions; all without it."},
     {"value", NULL, PE_ENUM, 0, 0, 0, 0, "angle", "angle angle_mod turns", NULL,
@@ -77,7 +76,8 @@ static void fill_after(const struct job *job, const struct output *output, size_
 {
     const struct own *own = job->own;
     const struct pe_plan *plan = job_plan(job, 0);
-    struct pe_positions part = tokens_slab(own->positions.list, first, n);
+    struct pe_positions all = job_positions_all(&own->positions);
+    struct pe_positions part = tokens_slab(&all, first, n);
     char *rows = (char *)scratch + output->scratch;
     struct pe_view view;
     repeat_vector(job, n, rows);
@@ -103,15 +103,20 @@ static void arrow_state(struct job *job, const char *name, output_fill *fill)
 {
     const struct own *own = job->own;
     static const char *const ends[] = {"first", "second"};
-    size_t shape[] = {own->positions.list->n, own->pairs.n, 2};
-    struct output *output = job_output(job, name, own->aspects.dtype, 3, shape);
+    size_t shape[] = {own->positions.lists_n, own->positions.list->n, own->pairs.n, 2};
+    size_t flat = own->positions.batched ? 0 : 1;
+    struct output *output = job_output(job, name, own->aspects.dtype, 4 - flat, shape + flat);
+    struct answer_axis *axis = output->axes;
     output->fill = fill;
     output->row_scratch = own->content.dim * pe_dtype_size(own->aspects.dtype);
     output->row_axes = 2;
-    output->axes[0] = job_position_axis(&own->positions);
-    output->axes[1] =
+    output->position_axis = 1 - flat;
+    if (own->positions.batched)
+        *axis++ = (struct answer_axis){.name = "batch", .short_name = "batch"};
+    *axis++ = job_position_axis(&own->positions);
+    *axis++ =
         (struct answer_axis){.name = "pair", .short_name = "pair", .labels = own->pairs.labels};
-    output->axes[2] = (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
+    *axis = (struct answer_axis){.name = "member", .short_name = "member", .names = ends};
 }
 
 static bool outputs_state(struct job *job)
@@ -138,7 +143,7 @@ static bool prepare(struct job *job)
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
     bool ok = job_specs_finish(job);
-    ok = job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions) && ok;
+    ok = job_positions(job, "positions", spec, JOB_BATCHES_ANY, &own->positions) && ok;
     if (!ok)
         return false;
     own->aspects = (struct aspects){.positions = &own->positions,
@@ -155,7 +160,7 @@ static bool prepare(struct job *job)
     ok = job_stages(job, stages, own->aspects.dtype) && ok;
     if (!ok || !job_positions_check(job, &own->positions))
         return false;
-    job->plan_positions = *own->positions.list;
+    job->plan_positions = job_positions_all(&own->positions);
     return outputs_state(job);
 }
 
@@ -183,20 +188,26 @@ static int compare(const void *a, const void *b)
  * neighbours at the largest. */
 static bool positions_readouts(struct job *job)
 {
-    const struct pe_positions *list = ((const struct own *)job->own)->positions.list;
-    double *at = job_alloc(job, list->n, sizeof *at);
+    const struct own *own = job->own;
+    const struct pe_positions all = job_positions_all(&own->positions);
+    double *at = job_alloc(job, all.n, sizeof *at);
+    size_t n = 0; /* with a position */
     if (!at)
         return false;
     double largest = 0;
     const double *moved = NULL;
-    for (size_t i = 0; i < list->n; i++) {
-        at[i] = pe_stages_position(&job->stages, list->at[0][i]);
-        largest = fmax(largest, fabs(at[i]));
-        moved = !moved && at[i] != list->at[0][i] ? &list->at[0][i] : moved;
+    for (size_t i = 0; i < all.n; i++) {
+        const double *given = &all.at[0][i];
+        if (isnan(*given))
+            continue;
+        at[n] = pe_stages_position(&job->stages, *given);
+        largest = fmax(largest, fabs(at[n]));
+        moved = !moved && at[n] != *given ? given : moved;
+        n++;
     }
-    qsort(at, list->n, sizeof *at, compare);
+    qsort(at, n, sizeof *at, compare);
     size_t distinct = 1;
-    for (size_t i = 1; i < list->n; i++)
+    for (size_t i = 1; i < n; i++)
         distinct += at[i] != at[i - 1];
     struct tree *readouts = job->answer.readouts;
     tree_integer(readouts, "distinct_positions", (int64_t)distinct);

@@ -228,8 +228,8 @@ static bool prepare(struct job *job)
         return false;
     bool ok = read_scale(job, own);
     ok = settle_dim(job, own) && check_kinds(job) && ok;
-    ok = job_positions(job, "anchors", 1, 1, &own->anchors) && ok;
-    ok = job_positions(job, "offsets", 1, 1, &own->offsets) && ok;
+    ok = job_positions(job, "anchors", NULL, 1, &own->anchors) && ok;
+    ok = job_positions(job, "offsets", NULL, 1, &own->offsets) && ok;
     ok = (own->posted || content_read(job, own->dim, &own->content)) && ok;
     ok = ok && job_stages(job, PE_STAGES_OF_PLANS | 1u << PE_STAGE_APPLY | 1u << PE_STAGE_DOT,
                           own->posted ? own->q.dtype : PE_F64);

@@ -9,8 +9,7 @@
 #include "widths.h"
 
 static const struct pe_param keys[] = {
-    KEY_POSITIONS("0:32", 0),
-    KEY_GRID,
+    KEYS_POSITIONS("0:32", 0),
     {"channels", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "Channels to give, in the grammar of positions; all without it."},
     {"value", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL | PE_DERIVED, NULL,
@@ -158,8 +157,8 @@ static bool prepare(struct job *job)
     bool ok = job_specs_finish(job);
     bool known = read_value(job, own) && keys_read(job, own->value);
     bool placed = ok && known && is_matrix(own->value)
-                      ? table_sides(job, own)
-                      : job_positions(job, "positions", pe_spec_axes(spec), 1, &own->positions);
+                      ? table_sides(job, own, own->value == PE_FACET_BIAS ? JOB_BATCHES_ANY : 1)
+                      : job_positions(job, "positions", spec, JOB_BATCHES_ANY, &own->positions);
     if (!ok || !known || !placed)
         return false;
     bool matrix = is_matrix(own->value), integers = has_integers(own->value);
@@ -170,7 +169,7 @@ static bool prepare(struct job *job)
     unsigned stages = stages_of(own->value) | aspects_stages(job);
     if (!job_stages(job, stages, own->aspects.dtype) || !read_columns(job, own))
         return false;
-    job->plan_positions = *own->positions.list;
+    job->plan_positions = job_positions_all(&own->positions);
     outputs_state(job, own);
     return aspects_with(job) && job_positions_check(job, &own->positions) &&
            (!matrix || job_positions_check(job, &own->keys));

@@ -30,7 +30,7 @@ static bool place_counted(struct job *job)
            (first == 0 || set_range(job, "k_positions", 0, tokens));
 }
 
-/* With positions the queries are the last of these tokens. */
+/* Where tokens are placed the queries are the last of them. */
 static bool cut_queries(struct job *job, struct table *own)
 {
     const struct pe_positions *all = own->positions.list;
@@ -46,6 +46,9 @@ static bool cut_queries(struct job *job, struct table *own)
     if (!queries->set || queries->number == (double)all->n)
         return true;
     struct pe_value *positions = job_key_edit(job, "positions");
+    if (!positions->set || own->positions.lists_n > 1) /* no text says which are the last */
+        return job_positions_behind(job, &own->keys, all->n - (size_t)queries->number,
+                                    &own->positions);
     *job_key_edit(job, "k_positions") =
         (struct pe_value){.given = true, .set = true, .text = positions->text};
     size_t n = (size_t)queries->number;
@@ -61,21 +64,23 @@ static bool cut_queries(struct job *job, struct table *own)
     return true;
 }
 
-bool table_sides(struct job *job, struct table *own)
+bool table_sides(struct job *job, struct table *own, size_t batches_max)
 {
     static const char *const counts[] = {"queries", "keys", NULL};
     bool has_keys = job_key(job, "k_positions")->set;
-    bool counted = !has_keys && !job_key(job, "positions")->given && !job_key(job, "grid")->set;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    bool counted = !has_keys && !job_positions_given(job);
     if (has_keys && !job_unread(job, counts, "k_positions says where the keys are"))
         return false;
     if (counted && !place_counted(job))
         return false;
-    if (!job_positions(job, "positions", 1, 1, &own->positions))
+    if (!job_positions(job, "positions", spec, has_keys ? 1 : batches_max, &own->positions))
         return false;
     bool placed = job_key(job, "k_positions")->set
-                      ? job_positions(job, "k_positions", 1, 1, &own->keys)
+                      ? job_positions(job, "k_positions", spec, 1, &own->keys)
                       : cut_queries(job, own);
-    for (const char *const *name = counts; *name; name++)
+    bool spelt = own->positions.lists_n == 1 && job_key(job, "positions")->set;
+    for (const char *const *name = counts; spelt && *name; name++)
         *job_key_edit(job, *name) = (struct pe_value){0};
     return placed;
 }

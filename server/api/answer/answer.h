@@ -15,7 +15,8 @@ struct answer_axis {
     const char *short_name;   /* txt: "pos" */
     const double *labels;     /* values along the axis; NULL: 0, 1, 2, ... */
     const char *const *names; /* text labels instead (columns); NULL */
-    const double *second;     /* with labels: a second coordinate, "row;column"; NULL */
+    const double *more[PE_AXES_MAX]; /* with labels: further coordinates, "row;column"; ends
+                                        with NULL */
 };
 
 struct answer {

@@ -5,6 +5,7 @@
  */
 #include "render.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "write.h"
@@ -52,6 +53,15 @@ void render_sheet_place(const struct render_sheet *sheet, size_t row, size_t pla
         place[axis] = row % sheet->shape[axis];
 }
 
+static size_t print_number(double number, char out[PE_TEXT_MAX])
+{
+    if (isnan(number)) { /* a token without a position */
+        *out = '-';
+        return 1;
+    }
+    return pe_text_print(PE_F64, &number, 0, out);
+}
+
 void render_label(struct render_label *label, const struct answer_axis *axis, size_t i)
 {
     label->at = label->digits;
@@ -59,10 +69,10 @@ void render_label(struct render_label *label, const struct answer_axis *axis, si
         label->at = axis->names[i];
         label->len = strlen(label->at);
     } else if (axis->labels) {
-        label->len = pe_text_print(PE_F64, axis->labels, i, label->digits);
-        if (axis->second) {
+        label->len = print_number(axis->labels[i], label->digits);
+        for (const double *const *more = axis->more; *more; more++) {
             label->digits[label->len++] = ';';
-            label->len += pe_text_print(PE_F64, axis->second, i, label->digits + label->len);
+            label->len += print_number((*more)[i], label->digits + label->len);
         }
     } else {
         int64_t place = (int64_t)i;

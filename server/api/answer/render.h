@@ -27,11 +27,12 @@ void render_sheet_init(struct render_sheet *sheet, const struct answer *answer);
 /* Position along each axis of the tensor at a row (all but the last one for rank >= 2). */
 void render_sheet_place(const struct render_sheet *sheet, size_t row, size_t place[TREE_RANK_MAX]);
 
-/* A label: text of the axis, a number, or the place itself. `at` may point into `digits`. */
+/* A label: text of the axis, a number (- for none), or the place itself. `at` may point into
+ * `digits`. */
 struct render_label {
     const char *at;
     size_t len;
-    char digits[2 * PE_TEXT_MAX];
+    char digits[PE_AXES_MAX * PE_TEXT_MAX];
 };
 void render_label(struct render_label *label, const struct answer_axis *axis, size_t i);
 void render_column_label(struct render_label *label, const struct render_sheet *sheet,

@@ -75,7 +75,7 @@ static void append_row(struct buf *out, const struct render_sheet *sheet,
 /* Bytes of the longest label of an axis, quoted, with a comma. */
 static size_t label_max(const struct answer_axis *axis, size_t n)
 {
-    size_t longest = 2 * PE_TEXT_MAX;
+    size_t longest = PE_AXES_MAX * PE_TEXT_MAX;
 
     for (size_t i = 0; axis->names && i < n; i++)
         if (2 * strlen(axis->names[i]) > longest)

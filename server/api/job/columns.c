@@ -33,7 +33,7 @@ bool columns_read(struct job *job, const char *name, size_t all, struct columns 
     struct position_lists lists = {0};
     if (!job_key(job, name)->set)
         return columns_count(job, all, columns);
-    if (!job_positions(job, name, 1, 1, &lists))
+    if (!job_positions(job, name, NULL, 1, &lists))
         return false;
     *columns = (struct columns){.all = all, .n = lists.list->n, .some = true};
     if (!columns_alloc(job, columns))

@@ -29,11 +29,13 @@ struct tensor {
     const char *pointer; /* "/x" */
 };
 
-/* Positions as given: one list per batch row (lists_n 1 otherwise). */
+/* Positions as given: one list per batch row (lists_n 1 otherwise), one behind the other in memory
+ * on each axis. */
 struct position_lists {
     struct pe_positions *list;
     size_t lists_n;
-    const char *text;  /* canonical, for the echo; NULL when lists_n > 1 */
+    bool batched;      /* answers have a batch axis, even with one list */
+    const char *text;  /* canonical, for the echo; NULL where no text says it */
     const char *where; /* parameter name or pointer, for errors */
 };
 
@@ -152,14 +154,29 @@ bool job_indices(struct job *job, const char *name, struct tensor *tensor);
 /* The member `table` (learned [rows, dim], t5 [buckets, heads]) into the specs that read one;
  * before job_specs_finish. */
 bool job_table(struct job *job);
-/* Positions of a PE_TEXT key (text, number, array, {"axes": ..}); `axes` per token. Batches of
- * lists only if batches_max > 1. */
-bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
-                   struct position_lists *out);
+/* Positions of a PE_TEXT key (text, number, array, {"axes": ..}) for a spec, NULL: a plain list. Of
+ * the key `positions` also what the keys say that stand in its place (KEYS_POSITIONS). At most
+ * batches_max lists. */
+bool job_positions(struct job *job, const char *name, const struct pe_spec *spec,
+                   size_t batches_max, struct position_lists *out);
+#define JOB_BATCHES_ANY PE_POSITIONS_N_MAX
+/* Whether the request says where tokens stand, by any key. */
+bool job_positions_given(const struct job *job);
+/* 0, 1, ... on all axes for as many tokens, less those that have no position. */
+bool job_positions_count(struct job *job, size_t axes, size_t tokens, struct position_lists *out);
+/* How many tokens of each list have no position: class_token, prefix. */
+size_t job_positions_around(const struct job *job);
+/* Refuses the keys in place of `positions` and around it; as job_unread. */
+bool job_positions_lists_only(struct job *job, const char *because);
+/* All lists as one. */
+struct pe_positions job_positions_all(const struct position_lists *lists);
+/* The lists without their first tokens. */
+bool job_positions_behind(struct job *job, const struct position_lists *lists, size_t first,
+                          struct position_lists *out);
 /* Whether the key is given as a list without a position, which only a tensor without tokens has. */
 bool job_positions_empty(const struct job *job, const char *name);
-/* The axis of positions for csv and txt: the positions themselves, "row;col" where there are two.
- */
+/* The axis of positions for csv and txt: the positions themselves, "row;col" where there are
+ * several axes. */
 struct answer_axis job_position_axis(const struct position_lists *positions);
 bool job_positions_check(struct job *job, const struct position_lists *positions);
 

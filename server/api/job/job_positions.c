@@ -1,319 +1,255 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * job_positions.c: positions as callers write them: text in the grammar of the core, a number, JSON
- * lists, one list per batch row, one list per axis, or a grid. All become lists of doubles in the
- * arena and, for the echo and the links, one canonical text.
+ * job_positions.c: where tokens stand: by lists, or by one of the keys that stand in their place.
+ * All become lists of doubles in the arena, with what has no position around them, and, for the
+ * echo and the links, one canonical text.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
-#include "reader.h"
+#include "positions.h"
 
-/* One list in text form, for one axis. */
-static bool list_from_text(struct job *job, const char *text, const char *where, double **at,
-                           size_t *n)
-{
-    struct pe_faults faults = {0};
-    bool counted = pe_positions_parse(text, where, NULL, 0, n, &faults);
-    *at = counted ? job_alloc(job, *n, sizeof **at) : NULL;
-    if (*at)
-        pe_positions_parse(text, where, *at, *n, n, &faults);
-    api_faults_at(&job->request->err, &faults, where);
-    return *at != NULL;
-}
+/* ---- Who says it --------------------------------------------------------------------------- */
 
-/* Numbers as a list or a table of positions. */
-struct numbers {
-    size_t rank, count;
-    const size_t *shape;
-    double *at;
+typedef bool read_places(struct job *job, const struct places_ask *ask, struct places *places);
+
+/* Keys in place of `positions`, and those that only they read. */
+static const struct source {
+    const char *name;
+    read_places *read;
+    const char *reads[12]; /* ends with NULL */
+    const char *without;   /* why these have no effect without it */
+} sources[] = {
+    {"grid",
+     places_from_grid,
+     {"grid_order", "merge", "coords", "coord_offset", "ref", "start", "stop", "coord_norm", NULL},
+     "there is no grid"},
+    {"pixel_mask", places_from_grid, {NULL}, NULL},
+    {"attention_mask",
+     places_from_mask,
+     {"style", "padding_idx", NULL},
+     "there is neither attention_mask nor ids"},
+    {"ids", places_from_mask, {NULL}, NULL},
 };
+#define SOURCES_N (sizeof sources / sizeof *sources)
 
-static bool check_numbers(struct job *job, const struct numbers *numbers, const char *where)
+/* Not all endpoints have all of the keys. */
+static bool is_set(const struct job *job, const char *name)
 {
-    struct err *err = &job->request->err;
-    if (numbers->count == 0 || numbers->count > PE_POSITIONS_N_MAX)
-        return err_add(err, numbers->count ? ERR_limit_exceeded : ERR_invalid_value, where, NULL,
-                       "%zu positions were given; 1 to %zu are allowed", numbers->count,
-                       PE_POSITIONS_N_MAX);
-    return true;
+    return pe_params_find(&job->keys, name, strlen(name)) >= 0 && job_key(job, name)->set;
 }
 
-static bool check_sizes(struct job *job, const struct numbers *numbers, const char *where)
+static bool is_given(const struct job *job, const char *name)
 {
-    for (size_t i = 0; i < numbers->count; i++)
-        if (!(numbers->at[i] >= -PE_POSITION_MAX && numbers->at[i] <= PE_POSITION_MAX))
-            return err_add(&job->request->err, ERR_invalid_value, where, NULL,
-                           "position %zu is %g; positions are finite and at most 2^53 in size", i,
-                           numbers->at[i]);
-    return true;
+    return is_set(job, name) && job_key(job, name)->given;
 }
 
-/* Values of a JSON array, refused where a double cannot hold them. */
-static bool numbers_from_array(struct job *job, const struct json_array *array, const char *where,
-                               struct numbers *numbers)
+bool job_positions_given(const struct job *job)
 {
-    struct err *err = &job->request->err;
-    if (array->fault)
-        return err_add(err, ERR_invalid_value, array->fault, NULL, "%s", array->fault_says);
-    if (array->inexact)
-        return err_add(
-            err, ERR_invalid_value, array->inexact, NULL,
-            "an integer position beyond 2^53 (9007199254740992) is refused, not rounded");
-    *numbers = (struct numbers){array->rank, array->count, array->shape, NULL};
-    if (!check_numbers(job, numbers, where))
-        return false;
-    numbers->at = job_alloc(job, array->count, sizeof *numbers->at);
-    return numbers->at && json_array_read(array, PE_F64, numbers->at, err) &&
-           check_sizes(job, numbers, where);
+    bool given = is_given(job, "positions");
+    for (size_t i = 0; i < SOURCES_N; i++)
+        given = given || is_given(job, sources[i].name);
+    return given;
 }
 
-/* The element as a double; one that none can hold is out of range as a double too. */
-static double element(const struct tensor *tensor, size_t i)
+/* A grid may come with the map of its pixels. */
+static bool may_follow(const struct source *first, const struct source *second)
 {
-    int64_t limit = (int64_t)PE_POSITION_MAX;
-    int64_t index = tensor->dtype == PE_I64 ? ((const int64_t *)tensor->data)[i] : 0;
-    return index > limit || index < -limit ? (index > 0 ? INFINITY : -INFINITY)
-                                           : pe_load(tensor->dtype, tensor->data, i);
+    return first == &sources[0] && second == &sources[1];
 }
 
-/* Elements of a tensor. */
-static bool numbers_from_tensor(struct job *job, const char *name, const char *where,
-                                struct numbers *numbers)
+/* The one that is given; NULL: `positions`. False when there are two. */
+static bool find_source(struct job *job, const struct source **found)
 {
-    struct tensor *tensor = job_alloc(job, 1, sizeof *tensor);
-    if (!tensor || !job_indices(job, name, tensor))
-        return false;
-    *numbers = (struct numbers){tensor->rank, tensor->count, tensor->shape, NULL};
-    if (!check_numbers(job, numbers, where))
-        return false;
-    numbers->at = job_alloc(job, tensor->count, sizeof *numbers->at);
-    for (size_t i = 0; numbers->at && i < tensor->count; i++)
-        numbers->at[i] = element(tensor, i);
-    return numbers->at && check_sizes(job, numbers, where);
-}
-
-static struct pe_positions *lists_alloc(struct job *job, size_t n, struct position_lists *out)
-{
-    struct pe_positions *list = job_alloc(job, n, sizeof *list);
-    if (list)
-        memset(list, 0, n * sizeof *list);
-    out->list = list;
-    out->lists_n = n;
-    return list;
-}
-
-/* "rows;cols" or, for one axis, just a list. */
-static bool lists_from_text(struct job *job, const char *text, size_t axes,
-                            struct position_lists *out)
-{
-    struct pe_positions *list = lists_alloc(job, 1, out);
-    if (!list)
-        return false;
-    list->axes = axes;
-    for (size_t axis = 0; axis < axes; axis++) {
-        size_t len = strcspn(text, ";");
-        bool last = axis + 1 == axes;
-        if ((text[len] == '\0') != last)
-            return err_add(&job->request->err, ERR_invalid_value, out->where,
-                           axes > 1 ? "for example positions=0,0,1,1;0,1,0,1 or grid=2x2" : NULL,
-                           "one list of positions is wanted per axis, %zu in all, separated by ;",
-                           axes);
-        char *part = arena_strndup(&job->request->arena, text, len);
-        double *at;
-        size_t n;
-        if (!part || !list_from_text(job, part, out->where, &at, &n))
-            return false;
-        if (axis > 0 && n != list->n)
-            return err_add(&job->request->err, ERR_invalid_value, out->where, NULL,
-                           "every axis needs as many positions; got %zu and %zu", list->n, n);
-        list->at[axis] = at;
-        list->n = n;
-        text += len + !last;
+    const char *first = is_given(job, "positions") ? "positions" : NULL;
+    *found = NULL;
+    for (size_t i = 0; i < SOURCES_N; i++) {
+        const char *name = sources[i].name;
+        if (!is_given(job, name) || (*found && may_follow(*found, &sources[i])))
+            continue;
+        if (first)
+            return err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, name),
+                           NULL, "%s and %s cannot be given together", name, first);
+        first = name;
+        *found = &sources[i];
     }
     return true;
 }
 
-/* [axes][n] */
-static bool lists_from_table(struct job *job, const double *at, size_t axes, size_t n,
-                             struct position_lists *out)
+/* Refuses what only keys read that are not given, and does not echo it; nor what stands around, if
+ * nothing does. */
+static bool refuse_others(struct job *job, const struct source *found)
 {
-    struct pe_positions *list = lists_alloc(job, 1, out);
+    static const char *const around[] = {"class_token", "prefix"};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+        if (is_set(job, around[i]) && job_key(job, around[i])->number == 0)
+            job_key_edit(job, around[i])->set = false;
+    for (size_t i = 0; i < SOURCES_N; i++) {
+        const struct source *source = &sources[i];
+        bool reads = found && found->read == source->read;
+        if (pe_params_find(&job->keys, source->name, strlen(source->name)) < 0 || reads)
+            continue;
+        ok = (!source->without || job_unread(job, source->reads, source->without)) && ok;
+    }
+    return ok;
+}
+
+bool job_positions_lists_only(struct job *job, const char *because)
+{
+    bool ok = true;
+    for (size_t i = 0; i < SOURCES_N; i++)
+        ok = job_unread(job, (const char *const[]){sources[i].name, NULL}, because) && ok;
+    static const char *const around[] = {"class_token", NULL};
+    ok = job_unread(job, around, because) && ok;
+    return refuse_others(job, NULL) && ok;
+}
+
+/* ---- What stands around -------------------------------------------------------------------- */
+
+/* Tokens without a position, before and behind the others. */
+struct frame {
+    size_t prefix, before, behind;
+};
+
+static struct frame frame_of(const struct job *job)
+{
+    struct frame frame = {0};
+    if (is_set(job, "class_token")) {
+        frame.before = job_key_is(job, "class_token", "first");
+        frame.behind = job_key_is(job, "class_token", "last");
+    }
+    if (is_set(job, "prefix"))
+        frame.prefix = (size_t)job_key(job, "prefix")->number;
+    return frame;
+}
+
+size_t job_positions_around(const struct job *job)
+{
+    struct frame frame = frame_of(job);
+    return frame.prefix + frame.before + frame.behind;
+}
+
+static void fill_none(double *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        at[i] = NAN;
+}
+
+static bool frame_places(struct job *job, struct frame frame, struct places *places)
+{
+    size_t lead = frame.prefix + frame.before, n = lead + places->n + frame.behind;
+    size_t rows = places->axes * places->batches;
+    if (n == places->n)
+        return true;
+    double *at = job_alloc(job, job_product((size_t[]){rows, n}, 2), sizeof *at);
+    for (size_t row = 0; at && row < rows; row++) {
+        double *to = at + row * n;
+        fill_none(to, lead);
+        memcpy(to + lead, places->at + row * places->n, places->n * sizeof *to);
+        fill_none(to + lead + places->n, frame.behind);
+    }
+    places->at = at;
+    places->n = n;
+    return at != NULL;
+}
+
+/* ---- Lists --------------------------------------------------------------------------------- */
+
+static bool lists_make(struct job *job, const struct places *places, struct position_lists *out)
+{
+    struct pe_positions *list = job_alloc(job, places->batches, sizeof *list);
     if (!list)
         return false;
-    *list = (struct pe_positions){.axes = axes, .n = n};
-    for (size_t axis = 0; axis < axes; axis++)
-        list->at[axis] = at + axis * n;
+    for (size_t b = 0; b < places->batches; b++) {
+        list[b] = (struct pe_positions){.axes = places->axes, .n = places->n};
+        for (size_t axis = 0; axis < places->axes; axis++)
+            list[b].at[axis] = places->at + (axis * places->batches + b) * places->n;
+    }
+    out->list = list;
+    out->lists_n = places->batches;
+    out->batched = places->batched;
     return true;
 }
 
-/* [T], or [B][T] where batches are allowed. */
-static bool lists_from_numbers(struct job *job, const struct numbers *numbers, size_t axes,
-                               size_t batches_max, struct position_lists *out)
+struct pe_positions job_positions_all(const struct position_lists *lists)
 {
-    struct err *err = &job->request->err;
-    size_t batches = numbers->rank == 2 ? numbers->shape[0] : 1;
-    if (axes != 1)
-        return err_add(err, ERR_invalid_value, out->where, "for example {\"axes\": [[0,1],[0,1]]}",
-                       "this kind has %zu axes: one list is wanted for each", axes);
-    if (numbers->rank > 2 || (numbers->rank == 2 && batches > batches_max))
-        return err_add(err, ERR_shape_mismatch, out->where, NULL,
-                       batches_max > 1 ? "positions must be one list, or one per batch row (%zu)"
-                                       : "positions must be one flat list here (%zu)",
-                       batches_max);
-    struct pe_positions *list = lists_alloc(job, batches, out);
-    for (size_t b = 0; list && b < batches; b++) {
-        size_t n = numbers->count / batches;
-        list[b] = (struct pe_positions){.axes = 1, .n = n, .at = {numbers->at + b * n}};
+    struct pe_positions all = *lists->list; /* lists follow each other on each axis */
+    all.n *= lists->lists_n;
+    return all;
+}
+
+bool job_positions_behind(struct job *job, const struct position_lists *lists, size_t first,
+                          struct position_lists *out)
+{
+    struct pe_positions *list = job_alloc(job, lists->lists_n, sizeof *list);
+    *out = *lists;
+    out->list = list;
+    for (size_t b = 0; list && b < lists->lists_n; b++) {
+        list[b] = lists->list[b];
+        list[b].n -= first;
+        for (size_t axis = 0; axis < list[b].axes; axis++)
+            list[b].at[axis] += first;
     }
     return list != NULL;
 }
 
-/* A tensor: lists as in JSON, or [axes][T] for a kind with several axes. */
-static bool lists_from_tensor(struct job *job, const char *name, size_t axes, size_t batches_max,
-                              struct position_lists *out)
+bool job_positions_count(struct job *job, size_t axes, size_t tokens, struct position_lists *out)
 {
-    struct numbers numbers = {.rank = 0};
-    if (!numbers_from_tensor(job, name, out->where, &numbers))
-        return false;
-    return axes > 1 && numbers.rank == 2 && numbers.shape[0] == axes
-               ? lists_from_table(job, numbers.at, axes, numbers.shape[1], out)
-               : lists_from_numbers(job, &numbers, axes, batches_max, out);
-}
-
-/* {"axes": [[..],[..]]} with numbers, or with one text per axis. */
-static bool lists_from_axes(struct job *job, const json_t *object, size_t axes,
-                            struct position_lists *out)
-{
-    struct arena *arena = &job->request->arena;
-    const char *where = arena_printf(arena, "%s/axes", out->where);
-    const json_t *member = json_object_get(object, "axes");
-    const struct json_array *array = where ? json_doc_array(&job->doc, where) : NULL;
-    if (array && array->rank == 2 && array->shape[0] == axes) {
-        struct numbers numbers = {.rank = 0};
-        return numbers_from_array(job, array, where, &numbers) &&
-               lists_from_table(job, numbers.at, axes, array->shape[1], out);
-    }
-    if (json_is_array(member) && json_array_size(member) == axes) {
-        const char *text = "";
-        for (size_t i = 0; i < axes && text; i++) {
-            const char *part = json_string_value(json_array_get(member, i));
-            text = part ? arena_printf(arena, "%s%s%s", text, i ? ";" : "", part) : NULL;
-        }
-        if (text)
-            return lists_from_text(job, text, axes, out);
-    }
-    return err_add(&job->request->err, ERR_invalid_value, where, NULL,
-                   "axes must hold %zu lists of positions of the same length", axes);
-}
-
-/* RxC, row by row. */
-static bool lists_from_grid(struct job *job, const char *text, struct position_lists *out)
-{
-    char *end;
-    unsigned long rows = strtoul(text, &end, 10);
-    unsigned long cols = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
-    bool digits = text[0] >= '0' && text[0] <= '9';
-    if (!digits || *end || rows == 0 || cols == 0 || rows > 4096 || cols > 4096 ||
-        rows * cols > PE_POSITIONS_N_MAX)
-        return err_add(&job->request->err, ERR_invalid_value, out->where, "for example grid=14x14",
-                       "grid must be RxC with 1 to 4096 rows and columns and at most %zu cells; "
-                       "got \"%.40s\"",
-                       PE_POSITIONS_N_MAX, text);
-    size_t n = rows * cols;
-    struct pe_positions *list = lists_alloc(job, 1, out);
-    double *at = list ? job_alloc(job, 2 * n, sizeof *at) : NULL;
-    if (!at)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        at[i] = (double)(i / cols);
-        at[n + i] = (double)(i % cols);
-    }
-    *list = (struct pe_positions){.axes = 2, .n = n, .at = {at, at + n}};
-    return true;
-}
-
-/* The canonical text: axes separated by ;. */
-static const char *lists_text(struct job *job, const struct pe_positions *list)
-{
-    const char *text = "";
-    for (size_t axis = 0; axis < list->axes && text; axis++) {
-        size_t len = pe_positions_print(list->at[axis], list->n, NULL, 0);
-        char *part = job_alloc(job, len + 1, 1);
-        if (!part)
-            return NULL;
-        pe_positions_print(list->at[axis], list->n, part, len + 1);
-        text = axis ? arena_printf(&job->request->arena, "%s;%s", text, part) : part;
-    }
-    return text;
-}
-
-/* Which of the JSON forms, or text. */
-static bool lists_read(struct job *job, struct pe_value *value, const char *name, size_t axes,
-                       size_t batches_max, struct position_lists *out)
-{
-    if (value->text)
-        return lists_from_text(job, value->text, axes, out);
-    const json_t *json = json_object_get(job->doc.root, name);
-    const struct json_array *array = json_doc_array(&job->doc, out->where);
-    struct numbers numbers = {.rank = 0};
-    if (array)
-        return numbers_from_array(job, array, out->where, &numbers) &&
-               lists_from_numbers(job, &numbers, axes, batches_max, out);
-    if (safetensors_tensor(&job->file, name) || json_object_get(json, "dtype"))
-        return lists_from_tensor(job, name, axes, batches_max, out);
-    if (json_is_object(json))
-        return lists_from_axes(job, json, axes, out);
-    if (json_is_integer(json) || json_is_real(json)) {
-        double *at = job_alloc(job, 1, sizeof *at);
-        struct pe_positions *list = at ? lists_alloc(job, 1, out) : NULL;
-        if (!list)
-            return false;
-        *at = json_number_value(json);
-        *list = (struct pe_positions){.axes = 1, .n = 1, .at = {at}};
-        if (axes == 1 && *at >= -PE_POSITION_MAX && *at <= PE_POSITION_MAX)
-            return true;
-    }
-    return err_add(&job->request->err, ERR_invalid_value, out->where,
-                   "for example \"0:128\", [0,8,24] or {\"axes\": [[0,1],[0,1]]}",
-                   "\"%s\" must be text, a number or a list of numbers", name);
-}
-
-bool job_positions(struct job *job, const char *name, size_t axes, size_t batches_max,
-                   struct position_lists *out)
-{
-    struct pe_value *value = job_key_edit(job, name);
-    *out = (struct position_lists){0};
-    bool member = job->has_doc &&
-                  (json_object_get(job->doc.root, name) || safetensors_tensor(&job->file, name));
-    out->where = member ? arena_printf(&job->request->arena, "/%s", name) : name;
-    struct pe_value *grid = NULL;
-    int grid_row = pe_params_find(&job->keys, "grid", 4);
-    if (grid_row >= 0 && strcmp(name, "positions") == 0 && job->keys.value[grid_row].set)
-        grid = &job->keys.value[grid_row];
-    if (grid && value->given)
-        return err_add(&job->request->err, ERR_conflicting_parameters, "grid", NULL,
-                       "grid and positions cannot be given together");
-    if (grid && axes != 2)
-        return err_add(&job->request->err, ERR_invalid_value, "grid", NULL,
-                       "a grid has two axes, this kind has %zu", axes);
-    if (axes != 1 && !grid && !value->given)
-        return err_add(&job->request->err, ERR_missing_parameter, name,
-                       "for example grid=4x4, or positions=0,0,1,1;0,1,0,1",
-                       "this kind has %zu axes and no default positions", axes);
-    bool read = grid ? lists_from_grid(job, grid->text ? grid->text : "", out)
-                     : lists_read(job, value, name, axes, batches_max, out);
+    bool read = refuse_others(job, NULL);
+    struct frame frame = frame_of(job);
+    size_t around = job_positions_around(job);
+    struct places places = {.axes = axes, .batches = 1};
     if (!read)
         return false;
-    out->text = out->lists_n == 1 ? lists_text(job, out->list) : NULL;
-    if (!grid) {
-        value->text = out->text;
-        value->set = true;
+    if (around > tokens)
+        return err_add(&job->request->err, ERR_shape_mismatch,
+                       job_where(job, frame.prefix ? "prefix" : "class_token"), NULL,
+                       "%zu tokens are to have no position, the tensor has %zu", around, tokens);
+    places.n = tokens - around;
+    places.at = job_alloc(job, axes * places.n, sizeof *places.at);
+    for (size_t i = 0; places.at && i < axes * places.n; i++)
+        places.at[i] = (double)(i % places.n);
+    *out = (struct position_lists){.where = "positions"};
+    if (places.n > 0) /* no text says: no positions */
+        out->text = arena_printf(&job->request->arena, "0:%zu", places.n);
+    return places.at && frame_places(job, frame, &places) && lists_make(job, &places, out);
+}
+
+static bool read_places_of(struct job *job, const struct places_ask *ask,
+                           const struct source *source, struct position_lists *out)
+{
+    struct places places = {0};
+    struct frame frame = ask->spec ? frame_of(job) : (struct frame){0};
+    const struct pe_value *value = job_key(job, ask->name);
+    if (!source && ask->axes != 1 && !value->given)
+        return err_add(&job->request->err, ERR_missing_parameter, ask->name,
+                       "for example grid=4x4, or positions=0,0,1,1;0,1,0,1",
+                       "this kind has %zu axes and no default positions", ask->axes);
+    if (!(source ? source->read : places_from_lists)(job, ask, &places))
+        return false;
+    out->where = places_where(job, source ? source->name : ask->name);
+    out->text = source ? NULL : value->text;
+    return frame_places(job, frame, &places) && lists_make(job, &places, out);
+}
+
+bool job_positions(struct job *job, const char *name, const struct pe_spec *spec,
+                   size_t batches_max, struct position_lists *out)
+{
+    static const char *const around[] = {"class_token", NULL};
+    struct places_ask ask = {name, spec, spec ? pe_spec_axes(spec) : 1, batches_max};
+    const struct source *source = NULL;
+    *out = (struct position_lists){0};
+    if (strcmp(name, "positions") == 0) {
+        if (!find_source(job, &source) || !refuse_others(job, source))
+            return false;
+        if (source)
+            *job_key_edit(job, name) = (struct pe_value){0};
+        bool rows = !spec || spec->kind->acts != PE_BIASES;
+        if (!rows && !job_unread(job, around, "biases are of pairs of tokens"))
+            return false;
     }
-    return true;
+    return read_places_of(job, &ask, source, out);
 }
 
 bool job_positions_empty(const struct job *job, const char *name)
@@ -344,9 +280,10 @@ struct answer_axis job_position_axis(const struct position_lists *positions)
 {
     const struct pe_positions *list = positions->list;
     struct answer_axis axis = {.name = "position", .short_name = "pos"};
-    if (positions->lists_n > 1) /* each batch row has its own: numbered */
+    if (positions->batched) /* each batch row has its own: numbered */
         return axis;
     axis.labels = list->at[0];
-    axis.second = list->axes > 1 ? list->at[1] : NULL;
+    for (size_t a = 1; a < list->axes; a++)
+        axis.more[a - 1] = list->at[a];
     return axis;
 }

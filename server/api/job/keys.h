@@ -22,17 +22,174 @@
             NULL, help                                                                             \
     }
 
-#define KEY_POSITIONS(fallback, flags)                                                             \
+/* The cells of a grid. */
+#define KEYS_GRID                                                                                  \
+    {"grid",                                                                                       \
+     NULL,                                                                                         \
+     PE_TEXT,                                                                                      \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     PE_OPTIONAL,                                                                                  \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     "HxW or TxHxW: the positions of a grid, a coordinate per axis, the first axis outermost."},   \
+        {"grid_order",                                                                             \
+         NULL,                                                                                     \
+         PE_ENUM,                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         "row",                                                                                    \
+         "row column merge",                                                                       \
+         NULL,                                                                                     \
+         "How the cells of a grid follow each other: row by row; column by column (the last axis " \
+         "outermost); in blocks of merge x merge cells, row by row inside and outside."},          \
+        {"merge",                                                                                  \
+         "spatial_merge_size",                                                                     \
+         PE_INT,                                                                                   \
+         1,                                                                                        \
+         PE_GRID_SIDE_MAX,                                                                         \
+         0,                                                                                        \
+         0,                                                                                        \
+         "2",                                                                                      \
+         NULL,                                                                                     \
+         "grid_order=merge",                                                                       \
+         "Side of a block of cells."},                                                             \
+        {"coords",                                                                                 \
+         NULL,                                                                                     \
+         PE_ENUM,                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         "index",                                                                                  \
+         "index linspace center scaled crop",                                                      \
+         NULL,                                                                                     \
+         "The coordinate of cell i of N: i + coord_offset; from -1 to 1, both included; "          \
+         "2(i + 0.5)/N - 1; (i + coord_offset)/N * ref; start + (stop - start) i/N."},             \
+        {"coord_offset",                                                                           \
+         NULL,                                                                                     \
+         PE_REAL,                                                                                  \
+         -9007199254740992.0,                                                                      \
+         9007199254740992.0,                                                                       \
+         0,                                                                                        \
+         0,                                                                                        \
+         "0",                                                                                      \
+         NULL,                                                                                     \
+         "coords=index|scaled",                                                                    \
+         "Added to the number of a cell."},                                                        \
+        {"ref",                                                                                    \
+         NULL,                                                                                     \
+         PE_REALS,                                                                                 \
+         -9007199254740992.0,                                                                      \
+         9007199254740992.0,                                                                       \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "coords=scaled",                                                                          \
+         "Sides of the grid that this one is scaled to, a number per axis."},                      \
+        {"start",                                                                                  \
+         NULL,                                                                                     \
+         PE_REALS,                                                                                 \
+         -9007199254740992.0,                                                                      \
+         9007199254740992.0,                                                                       \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "coords=crop",                                                                            \
+         "First coordinate on each axis."},                                                        \
+        {"stop",                                                                                   \
+         NULL,                                                                                     \
+         PE_REALS,                                                                                 \
+         -9007199254740992.0,                                                                      \
+         9007199254740992.0,                                                                       \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "coords=crop",                                                                            \
+         "Where the coordinates of each axis end, itself not included."},                          \
     {                                                                                              \
-        "positions", NULL, PE_TEXT, 0, 0, 0, flags, fallback, NULL, NULL,                          \
-            "Positions: 7, 0,8,24, 0:128, 0:128:4, -4:4, 0:2:0.25, 2^0:2^20; for two axes "        \
-            "rows;cols."                                                                           \
+        "coord_norm", NULL, PE_ENUM, 0, 0, 0, 0, "separate", "separate max",                       \
+            "coords=center|scaled|crop",                                                           \
+            "N is the length of each axis, or the longest side for all."                           \
     }
 
-#define KEY_GRID                                                                                   \
+/* Sequences with padding. */
+#define KEY_ATTENTION_MASK                                                                         \
     {                                                                                              \
-        "grid", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,                             \
-            "RxC: the positions of a grid, row by row, for kinds with two axes."                   \
+        "attention_mask", "mask", PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,                 \
+            "Positions by which of the tokens are padding (0) and which not (1), as in 0,0,1,1; "  \
+            "batch rows between ;."                                                                \
+    }
+#define KEY_IDS                                                                                    \
+    {                                                                                              \
+        "ids", "input_ids", PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,                       \
+            "The same by the tokens' ids, of which padding_idx is padding."                        \
+    }
+#define KEY_PADDING_IDX                                                                            \
+    {                                                                                              \
+        "padding_idx", NULL, PE_INT, 0, PE_POSITION_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,         \
+            "The id that is padding, and the position where it stands in some styles; 1 without "  \
+            "it."                                                                                  \
+    }
+#define STYLES_OF_TOKENS                                                                           \
+    "gpt2|bloom opt roberta|xlm_roberta|camembert|longformer|m2m100 fairseq bart|mbart|led"
+
+/* Where tokens stand: lists, or what stands in their place. */
+#define KEYS_POSITIONS(fallback, flags)                                                            \
+    {"positions",                                                                                  \
+     NULL,                                                                                         \
+     PE_TEXT,                                                                                      \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     flags,                                                                                        \
+     fallback,                                                                                     \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     "Positions: 7, 0,8,24, 0:128, 0:128:4, -4:4, 0:2:0.25, 2^0:2^20; a list per batch row, or "   \
+     "per axis of kinds with several, between ;."},                                                \
+        KEYS_GRID,                                                                                 \
+        {"pixel_mask",                                                                             \
+         NULL,                                                                                     \
+         PE_TEXT,                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         PE_OPTIONAL,                                                                              \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "For kinds that count pixels: which ones are valid, as in 1,1;1,0, rows between ;."},     \
+        KEY_ATTENTION_MASK, KEY_IDS, KEY_PADDING_IDX,                                              \
+        {"style",                                                                                  \
+         NULL,                                                                                     \
+         PE_ENUM,                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         PE_OPTIONAL,                                                                              \
+         NULL,                                                                                     \
+         STYLES_OF_TOKENS,                                                                         \
+         NULL,                                                                                     \
+         "Whose rule makes positions of attention_mask or ids: gpt2 from 0; opt, roberta and "     \
+         "fairseq from padding_idx + 1; bart from 2."},                                            \
+    {                                                                                              \
+        "class_token", NULL, PE_ENUM, 0, 0, 0, 0, "none", "none first last", NULL,                 \
+            "A token without a position, before or behind the others: it passes through, and its " \
+            "row is that of the angle 0, or zeros."                                                \
+    }
+
+#define KEY_PREFIX                                                                                 \
+    {                                                                                              \
+        "prefix", "prefix_tokens", PE_INT, 0, PE_POSITIONS_N_MAX, 0, 0, "0", NULL, NULL,           \
+            "So many leading tokens have no position and pass through."                            \
     }
 
 #define KEY_CONTENT(choices, fallback, flags)                                                      \
