@@ -20,7 +20,8 @@ static const struct pe_param keys[] = {
     {"axes", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL, "d td bhtd bthd htd thd btd", NULL,
      "What the axes of the tensors are: batch, head, token, dimension; needed from rank 3 on."},
     {"heads", NULL, PE_INT, 1, PE_DIM_MAX, 0, 0, "1", NULL, NULL,
-     "With axes=btd: heads that share the last axis."},
+     "With axes=td or btd: heads that share the last axis; as many as fit, where axes and dim are "
+     "given but not the heads."},
     {"inverse", NULL, PE_BOOL, 0, 1, 0, 0, "false", NULL, NULL,
      "Undo the encoding: rotate backwards, subtract."},
     {"shape", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
@@ -138,6 +139,21 @@ static const char *axes_of(struct job *job, const struct tensor *tensor)
     return NULL;
 }
 
+/* How many heads share the last axis: as said, or of td and btd as many as have the dim given. */
+static size_t heads_of(struct job *job, const struct target *target, const char *axes)
+{
+    const struct pe_value *heads = job_key(job, "heads");
+    const struct pe_params *params = &job->specs[target->spec].spec.params;
+    int row = pe_params_find(params, "dim", 3);
+    size_t width = target->in.shape[target->in.rank - 1];
+    size_t dim = row >= 0 && params->value[row].given && params->value[row].set
+                     ? (size_t)params->value[row].number
+                     : 0;
+    bool shared = job_key(job, "axes")->given && strstr(axes, "td") && !strchr(axes, 'h');
+    return shared && !heads->given && dim && width && width % dim == 0 ? width / dim
+                                                                       : (size_t)heads->number;
+}
+
 /* Sees the tensor by its axes and lets the last one be the default of dim. */
 static bool view_target(struct job *job, struct target *target)
 {
@@ -150,7 +166,7 @@ static bool view_target(struct job *job, struct target *target)
         return err_add(err, ERR_shape_mismatch, in->pointer, NULL,
                        "axes \"%s\" names %zu axes, the tensor has %zu", axes, strlen(axes),
                        in->rank);
-    size_t heads = (size_t)job_key(job, "heads")->number;
+    size_t heads = heads_of(job, target, axes);
     if (!pe_view_init(&target->view, in->dtype, in->data, axes, in->shape, in->rank, heads))
         return err_add(err, ERR_shape_mismatch, in->pointer, NULL,
                        "the last axis (%zu) is not divided by heads=%zu", in->shape[in->rank - 1],
@@ -353,8 +369,10 @@ static void echo(struct job *job, const struct apply *own)
         positions->text = first->positions.text;
     }
     job_dtype(job, first->in.dtype);
-    if (!first->axes || strcmp(first->axes, "btd") != 0)
-        job_key_edit(job, "heads")->set = false;
+    struct pe_value *heads = job_key_edit(job, "heads");
+    bool shared = first->axes && strstr(first->axes, "td") && !strchr(first->axes, 'h');
+    if (!shared || (!heads->given && (first->view.heads > 1 || strcmp(first->axes, "td") == 0)))
+        heads->set = false;
 }
 
 static bool compute(struct job *job)

@@ -87,6 +87,27 @@ Test(apply, knows_the_axes)
     json_decref(btd);
 }
 
+/* q and k with different numbers of heads side by side, as some libraries lay them out. */
+Test(apply, counts_the_heads_that_share_the_last_axis)
+{
+    json_t *shared = post("{\"spec\":\"rope:dim=2\",\"axes\":\"td\",\"positions\":[5,6],"
+                          "\"q\":[[1,2,7,8],[3,4,9,10]],\"k\":[[1,2],[3,4]]}");
+    json_t *apart = post("{\"spec\":\"rope:dim=2\",\"axes\":\"htd\",\"positions\":[5,6],"
+                         "\"x\":[[[1,2],[3,4]],[[7,8],[9,10]]]}");
+    const json_t *heads = tensor(apart, "y"), *q = tensor(shared, "q_out");
+    cr_expect(json_equal(tensor(shared, "k_out"), json_array_get(heads, 0)));
+    for (size_t i = 0; i < 8; i++)
+        cr_expect(json_equal(
+            json_array_get(json_array_get(q, i / 4), i % 4),
+            json_array_get(json_array_get(json_array_get(heads, i / 2 % 2), i / 4), i % 2)));
+    json_decref(shared);
+    json_decref(apart);
+    struct request request; /* not where nobody says so */
+    call(&request, "POST", "/v1/apply", "{\"spec\":\"rope:dim=2\",\"x\":[[1,2,7,8]]}");
+    cr_expect_eq(request.response.status, 422);
+    call_end(&request);
+}
+
 Test(apply, takes_positions_per_batch_row_and_for_k)
 {
     json_t *rows = post("{\"spec\":\"rope\",\"axes\":\"btd\",\"positions\":[[5,6],[0,1]],"

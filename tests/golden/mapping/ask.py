@@ -28,10 +28,9 @@ class Ask:
     def __init__(self, path, outputs, query=None, body=None):
         self.path = path
         self.outputs = outputs
-        self.query = given(query or {})
-        self.body = None if body is None else given(body)
         # Every bit of the answer, in any dtype.
-        (self.query if body is None else self.body)["numbers"] = "hex"
+        self.query = {**given(query or {}), "numbers": "hex"}
+        self.body = None if body is None else given(body)
 
 
 ANSWERS = {"x": "y", "q": "q_out", "k": "k_out"}
