@@ -41,7 +41,21 @@ enum pe_notation {
     PE_BITS,     /* the stored bits as an unsigned integer, NaN and infinities too */
 };
 bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array, size_t i);
+/* The same for a number followed by other text: returns where it stops, or NULL if none begins
+ * here. *held: what pe_text_read returns. */
+const char *pe_text_read_next(const char *text, const char *end, enum pe_dtype dtype, void *array,
+                              size_t i, bool *held);
+/* Reads numbers of JSON's grammar, checked before, with commas, brackets and white space between
+ * them, into n elements from the first: as many as come in the usual form and dtypes. Returns how
+ * many that were, and moves *text behind them and what follows; the next one is for
+ * pe_text_read_next. */
+size_t pe_text_read_plain(const char **text, const char *end, enum pe_dtype dtype, void *array,
+                          size_t first, size_t n);
 size_t pe_text_print(enum pe_dtype dtype, const void *array, size_t i, char out[PE_TEXT_MAX]);
+/* The list of n elements from the first: their text, in quotes where that is no number, and a comma
+ * behind each. Returns the length; up to PE_TEXT_MAX + 3 bytes are written for each. */
+size_t pe_text_print_list(enum pe_dtype dtype, const void *array, size_t first, size_t n,
+                          char *out);
 size_t pe_text_print_as(enum pe_dtype dtype, enum pe_notation notation, const void *array, size_t i,
                         char out[PE_TEXT_MAX]);
 

@@ -54,12 +54,19 @@ static bool read_all(const struct json_array *array, enum pe_dtype dtype, bool o
     assert(!array->fault);
     const char *at = array->text, *end = array->text + array->len;
     for (size_t i = 0; i < array->count; i++) {
+        i += pe_text_read_plain(&at, end, dtype, out, i, array->count - i);
+        if (i == array->count)
+            break;
         while (is_between(*at))
             at++;
-        bool integer, special = *at == '"';
-        const char *stop = special ? at + special_len(at, end) : number_end(at, end, &integer);
-        bool held = special ? store_special(at, dtype, out, i)
-                            : pe_text_read(at, (size_t)(stop - at), dtype, out, i);
+        const char *stop;
+        bool held;
+        if (*at == '"') {
+            stop = at + special_len(at, end);
+            held = store_special(at, dtype, out, i);
+        } else {
+            stop = pe_text_read_next(at, end, dtype, out, i, &held);
+        }
         if (!held && (dtype == PE_I64 || !overflow_inf)) /* it has been stored as infinite */
             return refuse(array, i, dtype, at, (size_t)(stop - at), err);
         at = stop;

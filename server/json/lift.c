@@ -200,13 +200,30 @@ void lift_other(struct walk *walk, const char *says)
     fault(walk, walk->depth, says);
 }
 
+/* The end of the number at `at`, which is counted, if a comma follows; else NULL. */
+static const char *take_number(struct walk *walk, const char *at)
+{
+    const char *end = walk->scan.end;
+    const char *stop = plain_number_end(at, end);
+    bool integer = false;
+    if (!stop)
+        stop = number_end(at, end, &integer);
+    if (!stop || stop == end || *stop != ',')
+        return NULL;
+    if (integer || !walk->rank_known || level(walk) != walk->array.rank) {
+        lift_number(walk, at, (size_t)(stop - at), integer);
+    } else {
+        walk->array.count++;
+        walk->array.integers = false;
+    }
+    return stop;
+}
+
 void lift_numbers(struct walk *walk)
 {
     struct frame *row = &walk->frames[walk->depth - 1];
     const char *at = walk->scan.at, *end = walk->scan.end, *stop;
-    bool integer;
-    while ((stop = number_end(at, end, &integer)) && stop < end && *stop == ',') {
-        lift_number(walk, at, (size_t)(stop - at), integer);
+    while ((stop = take_number(walk, at))) {
         row->n++;
         at = stop + 1;
         while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))

@@ -5,7 +5,6 @@
  */
 #include "scan.h"
 
-#include <endian.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -222,26 +221,14 @@ unsigned unescape(const char **at)
 
 /* ---- Numbers and words ---------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Skips digits, eight at a time. */
 static const char *digits_end(const char *at, const char *end)
 {
     while (end - at >= 8) {
-        uint64_t bytes;
-        memcpy(&bytes, at, 8);
-        bytes = le64toh(bytes);
-        /* Digits are 0x30..0x39: upper half 3, also after adding 6. A carry out of a byte only
-         * spoils those after the first that is no digit. */
-        const uint64_t upper = 0xf0f0f0f0f0f0f0f0, threes = 0x3030303030303030;
-        uint64_t wrong = (bytes & upper) ^ threes;
-        wrong |= ((bytes + 0x0606060606060606) & upper) ^ threes;
-        if (wrong)
-            return at + __builtin_ctzll(wrong) / 8;
-        at += 8;
+        size_t n = eight_digits(at);
+        at += n;
+        if (n < 8)
+            return at;
     }
     while (at < end && is_digit(*at))
         at++;

@@ -6,8 +6,11 @@
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "err.h"
 
@@ -46,5 +49,41 @@ size_t special_len(const char *at, const char *end);
 /* The character that a backslash escape (valid, at the backslash) stands for; *at is left behind
  * it, behind both halves of a surrogate pair. */
 unsigned unescape(const char **at);
+
+/* ---- The usual numbers, in loops over many ---- */
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* How many of the eight bytes at `at` are digits before the first that is none. */
+static inline size_t eight_digits(const char *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, at, 8);
+    bytes = le64toh(bytes);
+    /* Digits are 0x30..0x39: upper half 3, also after adding 6. A carry out of a byte only
+     * spoils those after the first that is no digit. */
+    const uint64_t upper = 0xf0f0f0f0f0f0f0f0, threes = 0x3030303030303030;
+    uint64_t wrong = ((bytes & upper) ^ threes) | (((bytes + 0x0606060606060606) & upper) ^ threes);
+    return wrong ? (size_t)__builtin_ctzll(wrong) / 8 : 8;
+}
+
+/* number_end for a number of the form 1.2345 with at most 16 digits behind the point, in the middle
+ * of a body: what arrays are full of, without branches on how many digits there are. NULL for
+ * others. */
+static inline const char *plain_number_end(const char *at, const char *end)
+{
+    if (end - at < 24)
+        return NULL;
+    /* From the first digit behind the point of -1.2, or the second of 1.23, on: so the next number
+     * need not wait for the sign of this one. */
+    size_t high = eight_digits(at + 3), low = eight_digits(at + 11);
+    const char *stop = at + 3 + high + (high == 8 ? low : 0);
+    at += *at == '-';
+    bool plain = is_digit(at[0]) & (at[1] == '.') & is_digit(at[2]) & !is_digit(*stop);
+    return plain && (*stop | 32) != 'e' ? stop : NULL;
+}
 
 #endif

@@ -60,32 +60,34 @@ void json_write_string(struct buf *out, const char *text, size_t len)
 
 /* ---- Numbers and tensors -------------------------------------------------------------------- */
 
-/* One element at `at`, where PE_TEXT_MAX + 2 bytes are free; returns its length. */
+/* One element in another notation than the shortest, where JSON_ELEMENT_MAX bytes are free. */
 static size_t put_element(char *at, const struct tree_tensor *tensor, size_t i)
 {
-    size_t len = tensor->notation == PE_SHORTEST
-                     ? pe_text_print(tensor->dtype, tensor->data, i, at)
-                     : pe_text_print_as(tensor->dtype, tensor->notation, tensor->data, i, at);
-    if (at[len - 1] <= '9' && tensor->notation != PE_HEX)
-        return len;
-    memmove(at + 1, at, len); /* no number of JSON: NaN, Infinity, 0x1p+0 */
-    at[0] = at[len + 1] = '"';
-    return len + 2;
+    size_t len = pe_text_print_as(tensor->dtype, tensor->notation, tensor->data, i, at);
+    if (at[len - 1] > '9' || tensor->notation == PE_HEX) { /* no number of JSON: NaN, 0x1p+0 */
+        memmove(at + 1, at, len);
+        at[0] = at[len + 1] = '"';
+        len += 2;
+    }
+    at[len] = ',';
+    return len + 1;
 }
 
 /* n elements from `first` on, with commas between them. */
 static void write_row(struct buf *out, const struct tree_tensor *tensor, size_t first, size_t n)
 {
-    for (size_t i = 0; i < n;) {
-        size_t stop = n - i < BLOCK ? n : i + BLOCK;
-        if (!buf_reserve(out, (stop - i) * JSON_ELEMENT_MAX))
+    for (size_t done = 0; done < n;) {
+        size_t block = n - done < BLOCK ? n - done : BLOCK;
+        if (!buf_reserve(out, block * JSON_ELEMENT_MAX))
             return;
         char *at = out->data + out->len;
-        for (; i < stop; i++) {
-            at += put_element(at, tensor, first + i);
-            *at++ = ',';
-        }
+        if (tensor->notation == PE_SHORTEST)
+            at += pe_text_print_list(tensor->dtype, tensor->data, first + done, block, at);
+        else
+            for (size_t i = done; i < done + block; i++)
+                at += put_element(at, tensor, first + i);
         out->len = (size_t)(at - out->data);
+        done += block;
     }
     out->len -= n > 0; /* the last comma */
 }

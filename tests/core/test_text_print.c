@@ -234,6 +234,47 @@ static const char *print_as(enum pe_dtype dtype, enum pe_notation notation, cons
     return out;
 }
 
+/* The text of a list against that of its elements. */
+static void check_list(enum pe_dtype dtype, const void *array, size_t n)
+{
+    enum { MOST = 4096 };
+    static char list[MOST * (PE_TEXT_MAX + 3)];
+    cr_assert_leq(n, (size_t)MOST);
+    size_t len = pe_text_print_list(dtype, array, 1, n, list);
+    const char *at = list;
+    for (size_t i = 1; i <= n; i++) {
+        char text[PE_TEXT_MAX + 3], number[PE_TEXT_MAX];
+        int size = (int)pe_text_print(dtype, array, i, number);
+        const char *quote = number[size - 1] > '9' ? "\"" : "";
+        size = snprintf(text, sizeof text, "%s%.*s%s,", quote, size, number, quote);
+        cr_assert(memcmp(at, text, (size_t)size) == 0, "%s: %s, not %.*s", pe_dtype_name(dtype),
+                  text, size, at);
+        at += size;
+    }
+    cr_assert_eq(len, (size_t)(at - list));
+}
+
+Test(print, a_list_is_its_elements_with_commas)
+{
+    enum { LENGTH = 2048 };
+    static double numbers[LENGTH + 1];
+    static uint64_t elements[LENGTH + 1];
+    static const double chosen[] = {0,  -0.0, NAN, INFINITY, -INFINITY, 1,     -17,  0.5,
+                                    1., 1e15, 1e6, 1e-6,     1e-7,      1e300, 8192, -65504};
+    for (size_t i = 0; i <= LENGTH; i++) {
+        double uniform = (double)(int64_t)pe_draw(5, "list", i) * 0x1p-63;
+        numbers[i] = i < N(chosen) ? chosen[i] : ldexp(uniform, (int)(i % 90) - 45);
+    }
+    for (enum pe_dtype dtype = PE_F64; dtype <= PE_BF16; dtype++) {
+        for (size_t i = 0; i <= LENGTH; i++)
+            pe_store(dtype, elements, i, numbers[i]);
+        check_list(dtype, elements, LENGTH);
+    }
+    for (size_t i = 0; i <= LENGTH; i++)
+        elements[i] = pe_draw(6, "list", i) >> i % 64;
+    check_list(PE_I64, elements, LENGTH);
+}
+
 Test(print, exact_gives_all_digits_of_the_stored_value)
 {
     static const int digits[] = {[PE_F64] = 17, [PE_F32] = 9, [PE_F16] = 5, [PE_BF16] = 4};

@@ -12,12 +12,38 @@
 #include "text.h"
 #include "text_reference.h"
 
-/* Reads by our function; the stored element as a double. */
+/* Reads the text in the middle of a list, as readers of lists do; false: there is no number. */
+static bool read_in_list(const char *text, enum pe_dtype dtype, double storage[3], bool *held)
+{
+    char list[2200];
+    int len = snprintf(list, sizeof list, "[7.5 ,\n%s,-0.25],[1.5]                ", text);
+    const char *at = list, *end = list + len;
+    cr_assert_lt((size_t)len, sizeof list);
+    size_t n = pe_text_read_plain(&at, end, dtype, storage, 0, 3);
+    *held = true;
+    while (n < 3) {
+        at += strspn(at, "[ ,\n]");
+        at = pe_text_read_next(at, end, dtype, storage, n, n == 1 ? held : &(bool){0});
+        if (!at)
+            return false;
+        n += 1 + pe_text_read_plain(&at, end, dtype, storage, n + 1, 2 - n);
+    }
+    cr_assert(pe_load(dtype, storage, 0) == 7.5 && pe_load(dtype, storage, 2) == -0.25, "%s", text);
+    return true;
+}
+
+/* Reads by our functions, alone and in a list; the stored element as a double. */
 static double read_as(const char *text, enum pe_dtype dtype, bool *finite)
 {
-    double storage = 0;
+    double storage = 0, list[3];
     *finite = pe_text_read(text, strlen(text), dtype, &storage, 0);
-    return pe_load(dtype, &storage, 0);
+    double alone = pe_load(dtype, &storage, 0);
+    bool held;
+    cr_assert(read_in_list(text, dtype, list, &held), "%s", text);
+    double listed = pe_load(dtype, list, 1);
+    cr_assert(held == *finite && memcmp(&listed, &alone, sizeof alone) == 0, "%s as %s: %a and %a",
+              text, pe_dtype_name(dtype), alone, listed);
+    return alone;
 }
 
 static void check_read(const char *text)
@@ -30,6 +56,31 @@ static void check_read(const char *text)
                   text, pe_dtype_name(dtype), got, wanted);
         cr_assert_eq(finite, (bool)isfinite(wanted), "%s as %s", text, pe_dtype_name(dtype));
     }
+}
+
+Test(read, plain_lists_stop_where_they_are_not_plain)
+{
+    static const struct {
+        const char *list;
+        size_t n;
+    } cases[] = {
+        {"1.5,2.5,\"NaN\",3.5                                ", 2},
+        {"[[0.25],[-0.5]]                                   ", 2},
+        {"1.5,2,3.5                                         ", 1},
+        {"1.5,2.5e1,3.5                                     ", 1},
+        {"1.5,12.5,3.5                                      ", 1},
+        {"1.5,0.12345678901234567,3.5                       ", 1},
+        {"1.5,-.5,3.5                                       ", 1},
+        {"1.5,2.,3.5                                        ", 1},
+        {"1.5", 0}, /* too near the end to look ahead */
+    };
+    for (size_t i = 0; i < N(cases); i++)
+        for (enum pe_dtype dtype = PE_F64; dtype <= PE_F32; dtype++) {
+            double storage[4];
+            const char *at = cases[i].list;
+            size_t n = pe_text_read_plain(&at, at + strlen(at), dtype, storage, 0, 3);
+            cr_assert_eq(n, cases[i].n, "%s: %zu", cases[i].list, n);
+        }
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */

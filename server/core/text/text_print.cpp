@@ -11,10 +11,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "formats.hpp"
 #include "posenc.h"
 #include "powers_of_ten.hpp"
+
+// What a loop over many numbers does for each is part of the loop: half the time of calls that know
+// nothing of the format.
+#define FAST inline __attribute__((always_inline))
 
 namespace
 {
@@ -29,7 +34,7 @@ struct Binary {
     bool nearer_below;
 };
 
-Binary decompose(double value, Format format)
+FAST Binary decompose(double value, Format format)
 {
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
@@ -44,10 +49,56 @@ Binary decompose(double value, Format format)
     return {c >> dropped, exponent - 52 + dropped, lowest && exponent > format.exponent_min};
 }
 
+// ---- Shortest decimals --------------------------------------------------------------------------
+
 struct Decimal {
     uint64_t digits;
     int exponent;
 };
+
+constexpr int digits_max = 17; // of the shortest decimal of a double
+
+constexpr uint64_t powers[] = {1,
+                               10,
+                               100,
+                               1000,
+                               10000,
+                               100000,
+                               1000000,
+                               10000000,
+                               100000000,
+                               1000000000,
+                               10000000000,
+                               100000000000,
+                               1000000000000,
+                               10000000000000,
+                               100000000000000,
+                               1000000000000000,
+                               10000000000000000,
+                               100000000000000000};
+
+// The same number with 17 digits.
+Decimal fill_up(Decimal decimal)
+{
+    int n = (64 - __builtin_clzll(decimal.digits)) * 1233 >> 12; // near log10
+    n += decimal.digits >= powers[n];
+    return {decimal.digits * powers[digits_max - n], decimal.exponent - (digits_max - n)};
+}
+
+// v in units of 10^k, the largest power of ten not above the width of the interval that rounds to
+// it: (c << shift) * power / 2^128. The interval holds one or more multiples of 10^k, and at most
+// one of 10^(k+1).
+struct Units {
+    int k;
+    PowerOfTen power;
+    int shift; // 1 to 4
+};
+
+Units units_of(Binary v)
+{
+    int k = (v.q * 1262611 - (v.nearer_below ? 524031 : 0)) >> 22; // floor(log10(width))
+    return {k, powers_of_ten[-k], v.q + power_of_ten_exponent(-k) + 128};
+}
 
 // floor(x * power / 2^128), with the last bit set if that is not exact. The power may be one unit
 // too large, which leaves at most 1 behind the point of an exact result.
@@ -58,140 +109,212 @@ uint64_t scale_to_odd(uint64_t x, PowerOfTen power)
     return static_cast<uint64_t>(product >> 64) | (static_cast<uint64_t>(product) > 1);
 }
 
-// The shortest decimal that reads back, and of these the nearest (of two, the even one).
-//
-// 10^k is the largest power of ten not above the width of the rounding interval, so that the
-// interval holds one or more multiples of 10^k, and at most one of 10^(k+1). All is counted in
-// quarters of 10^k, rounded to odd: comparisons with whole quarters are then exact.
-Decimal shortest_decimal(Binary v)
+// The shortest decimal that reads back, and of these the nearest (of two, the even one). All is
+// counted in quarters of 10^k, rounded to odd: comparisons with whole quarters are then exact.
+Decimal decide_decimal(Binary v)
 {
-    int k = (v.q * 1262611 - (v.nearer_below ? 524031 : 0)) >> 22; // floor(log10(width))
-    PowerOfTen power = powers_of_ten[-k];
-    if (!power_of_ten_is_exact(-k)) // rounded up
+    Units units = units_of(v);
+    PowerOfTen power = units.power;
+    if (!power_of_ten_is_exact(-units.k)) // rounded up
         power.hi += ++power.lo == 0;
-    int h = v.q + power_of_ten_exponent(-k) + 128;
     uint64_t odd = v.c % 2; // the ends of the interval are ties, which go to even numbers
-    uint64_t middle = scale_to_odd(4 * v.c << h, power);
-    uint64_t low = scale_to_odd((4 * v.c - (v.nearer_below ? 1 : 2)) << h, power) + odd;
-    uint64_t high = scale_to_odd((4 * v.c + 2) << h, power) - odd;
+    uint64_t middle = scale_to_odd(4 * v.c << units.shift, power);
+    uint64_t low = scale_to_odd((4 * v.c - (v.nearer_below ? 1 : 2)) << units.shift, power) + odd;
+    uint64_t high = scale_to_odd((4 * v.c + 2) << units.shift, power) - odd;
 
     uint64_t below = middle / 4;
     uint64_t tens = below / 10;
     bool tens_below = low <= 40 * tens;
     bool tens_above = 40 * (tens + 1) <= high;
     if (below >= 10 && tens_below != tens_above)
-        return {tens + tens_above, k + 1};
+        return {tens + tens_above, units.k + 1};
     bool ones_below = low <= 4 * below;
     bool ones_above = 4 * (below + 1) <= high;
     if (ones_below != ones_above)
-        return {below + ones_above, k};
+        return {below + ones_above, units.k};
     uint64_t half = 4 * below + 2;
-    return {below + (middle > half || (middle == half && below % 2 == 1)), k};
+    return {below + (middle > half || (middle == half && below % 2 == 1)), units.k};
 }
 
-// Eight digits of value < 10^8 as text: halves, quarters and eighths of the word at once.
+// The same by a single product, which is cut, unless a comparison is too close for it. For normal
+// numbers whose neighbours are equally near. Without branches on digits, which no processor
+// foresees: half the time.
+FAST bool guess_decimal(Binary v, Format format, Decimal *decimal)
+{
+    Units units = units_of(v);
+    uint64_t x = v.c << units.shift;
+    uint128 low = static_cast<uint128>(x) * units.power.lo;
+    uint128 product = static_cast<uint128>(x) * units.power.hi + static_cast<uint64_t>(low >> 64);
+    uint64_t below = static_cast<uint64_t>(product >> 64);
+    uint64_t fraction = static_cast<uint64_t>(product);
+    uint64_t tens = below / 10;
+
+    // Distances in units of 10^k, below 16, with so many bits behind the point.
+    constexpr int point = 60;
+    uint64_t reach = units.power.hi >> (65 - point - units.shift); // half the interval's width
+    uint64_t down = (below - 10 * tens) << point | fraction >> (64 - point);
+    uint64_t up = (uint64_t(10) << point) - down;
+    constexpr uint64_t doubt = 4; // more than the errors of any two
+    constexpr uint64_t half = uint64_t(1) << 63;
+    if (down - reach + doubt <= 2 * doubt || up - reach + doubt <= 2 * doubt ||
+        fraction - half + doubt <= 2 * doubt)
+        return false;
+    uint64_t tens_above = up < reach;
+    uint64_t is_tens = -(tens_above | (down < reach));
+    uint64_t digits =
+        (10 * (tens + tens_above) & is_tens) | ((below + (fraction >> 63)) & ~is_tens);
+
+    // At least c and less than 20 c, so that it has two lengths, or three in the narrower formats.
+    digits *= powers[format.spare_digits];
+    int exponent = units.k - format.spare_digits;
+    for (int i = format.bits == 53 ? 1 : 0; i < 2; i++) {
+        uint64_t is_short = digits < powers[digits_max - 1];
+        digits += 9 * digits & -is_short;
+        exponent -= static_cast<int>(is_short);
+    }
+    *decimal = {digits, exponent};
+    return true;
+}
+
+FAST Decimal shortest_decimal(Binary v, Format format)
+{
+    Decimal decimal;
+    bool normal = v.c >> (format.bits - 1) != 0;
+    return normal && !v.nearer_below && guess_decimal(v, format, &decimal)
+               ? decimal
+               : fill_up(decide_decimal(v));
+}
+
+// ---- Digits as text -----------------------------------------------------------------------------
+
+// Every group of four digits, the first one lowest.
+struct Groups {
+    uint32_t entry[10000];
+
+    constexpr Groups() : entry()
+    {
+        for (uint32_t i = 0; i < 10000; i++)
+            entry[i] = i / 1000 | i / 100 % 10 << 8 | i / 10 % 10 << 16 | i % 10 << 24;
+    }
+};
+
+constexpr Groups groups;
+
+// Eight digits of value < 10^8 in eight bytes, the first one lowest.
 uint64_t eight_digits(uint64_t value)
 {
-    uint64_t fours = value / 10000 | value % 10000 << 32;
-    uint64_t hundreds = (fours * 10486 >> 20) & 0x0000007F0000007F; // each half / 100
-    uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
-    uint64_t tens = (twos * 103 >> 10) & 0x000F000F000F000F; // each quarter / 10
-    return (tens | (twos - 10 * tens) << 8) + 0x3030303030303030;
+    uint64_t high = value / 10000;
+    return groups.entry[high] | static_cast<uint64_t>(groups.entry[value - 10000 * high]) << 32;
 }
 
-constexpr int room = 24; // digits that three words hold; a 64-bit number has 20 at most
+// Seventeen digits, the zeros at the end included: one, eight and eight characters.
+struct Digits {
+    char first;
+    uint64_t next, last;
+    int n; // without the zeros at the end
+};
 
-// Writes the number so that its last digit is text[room - 1], and as many zeros behind it; returns
-// how many digits it has.
-int write_digits(uint64_t value, char text[2 * room])
+FAST Digits split_digits(uint64_t digits)
 {
-    static constexpr uint64_t powers[] = {1,
-                                          10,
-                                          100,
-                                          1000,
-                                          10000,
-                                          100000,
-                                          1000000,
-                                          10000000,
-                                          100000000,
-                                          1000000000,
-                                          10000000000,
-                                          100000000000,
-                                          1000000000000,
-                                          10000000000000,
-                                          100000000000000,
-                                          1000000000000000,
-                                          10000000000000000,
-                                          100000000000000000,
-                                          1000000000000000000,
-                                          10000000000000000000u};
     constexpr uint64_t block = 100000000;
-    uint64_t words[] = {eight_digits(value / block / block), eight_digits(value / block % block),
-                        eight_digits(value % block)};
-    std::memcpy(text, words, sizeof words);
-    std::memset(text + room, '0', room);
-    int n = (64 - __builtin_clzll(value)) * 1233 >> 12; // near log10(value)
-    return n + (value >= powers[n]);
+    constexpr uint64_t zeros = 0x3030303030303030;
+    uint64_t first = digits / (block * block);
+    uint64_t rest = digits - first * (block * block);
+    uint64_t next = eight_digits(rest / block);
+    uint64_t last = eight_digits(rest % block);
+    int cut = last ? __builtin_clzll(last) / 8 : next ? 8 + __builtin_clzll(next) / 8 : 16;
+    return {static_cast<char>('0' + first), next + zeros, last + zeros, digits_max - cut};
 }
 
-// digits * 10^exponent in the notation of ECMAScript's Number::toString. Copies have constant sizes
-// (PE_TEXT_MAX has room for what they write too much), so that they are single instructions.
-char *print_decimal(Decimal decimal, char *out)
+char *put_digits(const Digits &digits, char *out)
 {
-    char text[2 * room];
-    int n = write_digits(decimal.digits, text);
-    const char *digits = text + room - n;
-    int point = decimal.exponent + n; // value = 0.digits * 10^point
-    for (const char *last = text + room - 1; *last == '0'; --last)
-        n--;
-    if (n <= point && point <= 21) {
-        std::memcpy(out, digits, 21);
-        return out + point;
+    *out++ = digits.first;
+    std::memcpy(out, &digits.next, 8);
+    std::memcpy(out + 8, &digits.last, 8);
+    return out + 16;
+}
+
+// digits * 10^exponent in the notation of ECMAScript's Number::toString. Stores are of whole words
+// (PE_TEXT_MAX has room for what they write too much), and nothing is read back. Whether zeros
+// stand before the digits or the point among them is no branch: in most arrays some do and some do
+// not.
+FAST char *print_decimal(Decimal decimal, char *out)
+{
+    Digits digits = split_digits(decimal.digits);
+    int point = decimal.exponent + digits_max; // the value is 0.digits * 10^point
+    if (-6 < point && point <= 8 && point < digits.n) {
+        bool whole = point > 0; // digits stand before the point, else zeros behind it
+        int bits = 8 * (point - 1) & 63;
+        uint64_t before = whole ? (uint64_t(1) << bits) - 1 : ~uint64_t(0);
+        uint64_t dot = whole ? uint64_t('.') << bits : 0;
+        std::memcpy(out, "0.000000", 8);
+        char *at = whole ? out : out + 2 - point;
+        *at++ = digits.first;
+        uint64_t dotted = (digits.next & before) | dot | (digits.next & ~before) << 8;
+        std::memcpy(at, &dotted, 8);
+        at[8] = static_cast<char>(digits.next >> 56);
+        std::memcpy(at + 8 + whole, &digits.last, 8);
+        return at + digits.n - 1 + whole;
+    }
+    if (0 < point && point < digits.n) {
+        uint128 behind = static_cast<uint128>(digits.last) << 64 | digits.next;
+        behind >>= 8 * (point - 1);
+        put_digits(digits, out);
+        out[point] = '.';
+        std::memcpy(out + point + 1, &behind, 16);
+        return out + digits.n + 1;
     }
     if (0 < point && point <= 21) {
-        std::memcpy(out, digits, 17);
-        out[point] = '.';
-        std::memcpy(out + point + 1, digits + point, 17);
-        return out + n + 1;
+        std::memset(put_digits(digits, out), '0', 4);
+        return out + point;
     }
-    if (-6 < point && point <= 0) {
-        std::memcpy(out, "0.000000", 8);
-        std::memcpy(out + 2 - point, digits, 17);
-        return out + 2 - point + n;
-    }
-    out[0] = digits[0];
+    put_digits(digits, out + 1);
+    out[0] = digits.first;
     out[1] = '.';
-    std::memcpy(out + 2, digits + 1, 16);
-    out += n > 1 ? n + 1 : 1;
+    out += digits.n > 1 ? digits.n + 1 : 1;
     *out++ = 'e';
     *out++ = point > 0 ? '+' : '-';
     return std::to_chars(out, out + 4, std::abs(point - 1)).ptr;
 }
 
-// What is not a positive finite number. Else nullptr, with `value` positive and `out` behind its
-// sign.
-char *print_special(double &value, char *&out)
+// Writes the sign without a branch, which half of the numbers would take. Returns the magnitude.
+double print_sign(double value, char *&out)
 {
-    if (std::isnan(value))
-        return std::copy_n("NaN", 3, out);
-    bool negative = std::signbit(value);
-    if (negative) {
-        *out++ = '-';
-        value = -value;
-    }
-    if (value == 0) // only the negative zero has a point
-        return std::copy_n("0.0", negative ? 3 : 1, out);
-    return std::isinf(value) ? std::copy_n("Infinity", 8, out) : nullptr;
+    *out = '-';
+    out += std::signbit(value) && !std::isnan(value);
+    return std::fabs(value);
 }
 
-size_t print_real(double value, Format format, char *out)
+// Zero (which has a point if it is negative), infinity or NaN, behind their sign.
+char *print_special(double magnitude, bool negative, char *out)
+{
+    if (std::isnan(magnitude))
+        return std::copy_n("NaN", 3, out);
+    if (std::isinf(magnitude))
+        return std::copy_n("Infinity", 8, out);
+    return std::copy_n("0.0", negative ? 3 : 1, out);
+}
+
+bool is_special(double magnitude)
+{
+    uint64_t bits;
+    std::memcpy(&bits, &magnitude, sizeof bits);
+    constexpr uint64_t infinity = uint64_t(0x7FF) << 52;
+    return bits - 1 >= infinity - 1;
+}
+
+FAST char *print_real(double value, Format format, char *out)
 {
     char *p = out;
-    if (char *end = print_special(value, p))
-        return end - out;
-    if (value < static_cast<double>(uint64_t(1) << format.bits) && value == std::trunc(value))
-        return std::to_chars(p, out + PE_TEXT_MAX, static_cast<uint64_t>(value)).ptr - out;
-    return print_decimal(shortest_decimal(decompose(value, format)), p) - out;
+    double magnitude = print_sign(value, p);
+    if (is_special(magnitude))
+        return print_special(magnitude, p > out, p);
+    if (magnitude < static_cast<double>(uint64_t(1) << format.bits)) {
+        auto whole = static_cast<int64_t>(magnitude);
+        if (static_cast<double>(whole) == magnitude)
+            return std::to_chars(p, out + PE_TEXT_MAX, whole).ptr;
+    }
+    return print_decimal(shortest_decimal(decompose(magnitude, format), format), p);
 }
 
 // The nearest decimal of so many digits. printf knows it; its decimal point is the locale's.
@@ -213,12 +336,13 @@ Decimal digits_decimal(double value, int digits)
 // Digits that tell any two numbers of a dtype apart, whatever they are.
 constexpr int all_digits[] = {17, 9, 5, 4};
 
-size_t print_exact(double value, enum pe_dtype dtype, char *out)
+char *print_exact(double value, enum pe_dtype dtype, char *out)
 {
     char *p = out;
-    if (char *end = print_special(value, p))
-        return end - out;
-    return print_decimal(digits_decimal(value, all_digits[dtype]), p) - out;
+    double magnitude = print_sign(value, p);
+    if (is_special(magnitude))
+        return print_special(magnitude, p > out, p);
+    return print_decimal(fill_up(digits_decimal(magnitude, all_digits[dtype])), p);
 }
 
 char *print_hex_integer(uint64_t magnitude, bool negative, char *out)
@@ -228,14 +352,13 @@ char *print_hex_integer(uint64_t magnitude, bool negative, char *out)
 }
 
 // C's %a with a leading 1, also for subnormal numbers, so that a value has one text.
-size_t print_hex(double value, char *out)
+char *print_hex(double value, char *out)
 {
     constexpr uint64_t fraction = (uint64_t(1) << 52) - 1;
     char *p = out;
-    if (std::isnan(value) || std::isinf(value))
-        return print_special(value, p) - out;
-    if (std::signbit(value))
-        *p++ = '-';
+    value = print_sign(value, p);
+    if (!std::isfinite(value))
+        return print_special(value, false, p);
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     int exponent = static_cast<int>(bits >> 52 & 0x7FF) - 1023;
@@ -256,10 +379,10 @@ size_t print_hex(double value, char *out)
     exponent = value == 0 ? 0 : exponent;
     if (exponent >= 0)
         *p++ = '+';
-    return std::to_chars(p, out + PE_TEXT_MAX, exponent).ptr - out;
+    return std::to_chars(p, out + PE_TEXT_MAX, exponent).ptr;
 }
 
-size_t print_bits(enum pe_dtype dtype, const void *array, size_t i, char *out)
+char *print_bits(enum pe_dtype dtype, const void *array, size_t i, char *out)
 {
     uint64_t bits = 0;
     size_t size = pe_dtype_size(dtype);
@@ -269,7 +392,24 @@ size_t print_bits(enum pe_dtype dtype, const void *array, size_t i, char *out)
         bits = static_cast<const uint32_t *>(array)[i];
     else
         bits = static_cast<const uint64_t *>(array)[i];
-    return std::to_chars(out, out + PE_TEXT_MAX, bits).ptr - out;
+    return std::to_chars(out, out + PE_TEXT_MAX, bits).ptr;
+}
+
+// A loop for each dtype, so that its format is known there; `load` gives element i as a double.
+template <typename Load> char *print_list(size_t n, Format format, Load load, char *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *begin = out;
+        out = print_real(load(i), format, out);
+        if (out[-1] > '9') { // NaN, Infinity
+            std::memmove(begin + 1, begin, static_cast<size_t>(out - begin));
+            *begin = '"';
+            out[1] = '"';
+            out += 2;
+        }
+        *out++ = ',';
+    }
+    return out;
 }
 
 } // namespace
@@ -280,16 +420,44 @@ extern "C" size_t pe_text_print(enum pe_dtype dtype, const void *array, size_t i
     if (dtype == PE_I64)
         return std::to_chars(out, out + PE_TEXT_MAX, static_cast<const int64_t *>(array)[i]).ptr -
                out;
-    double value =
-        dtype == PE_F64 ? static_cast<const double *>(array)[i] : pe_load(dtype, array, i);
-    return print_real(value, formats[dtype], out);
+    return print_real(pe_load(dtype, array, i), formats[dtype], out) - out;
+}
+
+extern "C" size_t pe_text_print_list(enum pe_dtype dtype, const void *array, size_t first, size_t n,
+                                     char *out)
+{
+    char *end = out;
+    switch (dtype) {
+    case PE_F64: {
+        auto *at = static_cast<const double *>(array) + first;
+        end = print_list(
+            n, formats[PE_F64], [at](size_t i) { return at[i]; }, out);
+        break;
+    }
+    case PE_F32: {
+        auto *at = static_cast<const float *>(array) + first;
+        end = print_list(
+            n, formats[PE_F32], [at](size_t i) { return double(at[i]); }, out);
+        break;
+    }
+    case PE_I64:
+        for (size_t i = first; i < first + n; i++) {
+            end += pe_text_print(dtype, array, i, end);
+            *end++ = ',';
+        }
+        break;
+    default:
+        auto load = [=](size_t i) { return pe_load(dtype, array, first + i); };
+        end = print_list(n, formats[dtype], load, out);
+    }
+    return static_cast<size_t>(end - out);
 }
 
 extern "C" size_t pe_text_print_as(enum pe_dtype dtype, enum pe_notation notation,
                                    const void *array, size_t i, char out[PE_TEXT_MAX])
 {
     if (notation == PE_BITS)
-        return print_bits(dtype, array, i, out);
+        return print_bits(dtype, array, i, out) - out;
     if (notation == PE_SHORTEST || (notation == PE_EXACT && dtype == PE_I64))
         return pe_text_print(dtype, array, i, out);
     if (dtype == PE_I64) {
@@ -299,5 +467,6 @@ extern "C" size_t pe_text_print_as(enum pe_dtype dtype, enum pe_notation notatio
         return print_hex_integer(magnitude, value < 0, out) - out;
     }
     double value = pe_load(dtype, array, i);
-    return notation == PE_HEX ? print_hex(value, out) : print_exact(value, dtype, out);
+    char *end = notation == PE_HEX ? print_hex(value, out) : print_exact(value, dtype, out);
+    return end - out;
 }

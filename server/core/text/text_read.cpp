@@ -18,6 +18,7 @@
 #include <cstring>
 #include <limits>
 
+#include "digits.hpp"
 #include "formats.hpp"
 #include "posenc.h"
 #include "powers_of_ten.hpp"
@@ -30,10 +31,6 @@ using uint128 = unsigned __int128;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-constexpr double exact_powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 // ---- Scanning ----------------------------------------------------------------------------------
 
 // A scanned number: (-1)^negative * digits * 10^exponent.
@@ -44,31 +41,8 @@ struct Scan {
     int64_t exponent; // of the last digit held
 };
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "eight_digits counts on it");
-
 constexpr int held_digits = 19; // 10^19 < 2^64
 constexpr int64_t exponent_max = 1000000000;
-
-bool is_digit(char c)
-{
-    return static_cast<unsigned char>(c - '0') < 10;
-}
-
-// Eight digits at once, if the eight bytes are digits (the first one is the lowest byte).
-bool eight_digits(const char *p, uint64_t *value)
-{
-    uint64_t bytes;
-    std::memcpy(&bytes, p, sizeof bytes);
-    uint64_t digits = bytes - 0x3030303030303030;
-    if (((bytes + 0x4646464646464646) | digits) & 0x8080808080808080)
-        return false;
-    digits = digits * 10 + (digits >> 8); // pairs in the bytes 0, 2, 4, 6
-    constexpr uint64_t mask = 0x000000FF000000FF;
-    digits = (digits & mask) * (100 + (uint64_t(1000000) << 32)) +
-             (digits >> 16 & mask) * (1 + (uint64_t(10000) << 32));
-    *value = digits >> 32;
-    return true;
-}
 
 // Takes digits into `value` (modulo 2^64) up to the first other byte.
 const char *take_digits(const char *p, const char *end, uint64_t *value)
@@ -81,10 +55,11 @@ const char *take_digits(const char *p, const char *end, uint64_t *value)
 // The same for many of them.
 const char *take_eights(const char *p, const char *end, uint64_t *value)
 {
-    uint64_t eight;
-    while (end - p >= 8 && eight_digits(p, &eight)) {
-        *value = *value * 100000000 + eight;
-        p += 8;
+    for (; end - p >= 8; p += 8) {
+        uint64_t bytes = load_eight(p);
+        if (leading_digits(bytes) < 8)
+            break;
+        *value = *value * 100000000 + eight_digits(bytes);
     }
     return take_digits(p, end, value);
 }
@@ -113,31 +88,30 @@ void scan_long(const char *p, const char *end, Scan *scan)
     }
 }
 
-// The exponent behind an e; false when it is not well-formed to the end.
-bool scan_exponent(const char *p, const char *end, int64_t *exponent)
+// The exponent behind an e. Returns its end, or nullptr if there is none.
+const char *scan_exponent(const char *p, const char *end, int64_t *exponent)
 {
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '+' || *p == '-'))
         ++p;
-    if (p == end)
-        return false;
+    if (p == end || !is_digit(*p))
+        return nullptr;
     for (; p < end && is_digit(*p); ++p)
         *exponent = *exponent < exponent_max ? *exponent * 10 + (*p - '0') : *exponent;
     if (negative)
         *exponent = -*exponent;
-    return p == end;
+    return p;
 }
 
-// Checks JSON's grammar over all of the text.
-bool scan_number(const char *text, size_t len, Scan *scan)
+// Reads a number of JSON's grammar. Returns its end, or nullptr if there is none.
+const char *scan_number(const char *text, const char *end, Scan *scan)
 {
     *scan = {};
-    const char *end = text + len;
-    scan->negative = len > 0 && *text == '-';
+    scan->negative = text < end && *text == '-';
     const char *whole = text + scan->negative;
     const char *p = take_digits(whole, end, &scan->digits);
     if (p == whole || (*whole == '0' && p - whole > 1))
-        return false;
+        return nullptr;
     auto significant = *whole == '0' ? 0 : p - whole;
     if (p < end && *p == '.') {
         const char *fraction = ++p;
@@ -146,17 +120,18 @@ bool scan_number(const char *text, size_t len, Scan *scan)
         const char *first = p;
         p = take_eights(p, end, &scan->digits);
         if (p == fraction)
-            return false;
+            return nullptr;
         significant += p - first;
         scan->exponent = fraction - p;
     }
     if (significant > held_digits)
         scan_long(whole, p, scan);
     int64_t exponent = 0;
-    if (p < end && ((*p | 0x20) != 'e' || !scan_exponent(p + 1, end, &exponent)))
-        return false;
-    scan->exponent += exponent;
-    return true;
+    if (p < end && (*p | 0x20) == 'e') {
+        p = scan_exponent(p + 1, end, &exponent);
+        scan->exponent += exponent;
+    }
+    return p;
 }
 
 // Decimal exponent of the first digit.
@@ -183,7 +158,7 @@ double round_significand(uint64_t significand, bool more, int exponent)
     uint64_t kept = dropped < 64 ? significand >> dropped : 0;
     uint64_t rest = significand << (64 - dropped);
     uint64_t half = uint64_t(1) << 63;
-    kept += rest > half || (rest == half && (more || kept % 2 == 1));
+    kept += (rest > half) | ((rest == half) & (more | (kept & 1)));
     // The hidden bit adds one to the exponent field, as does a carry.
     uint64_t bits = (static_cast<uint64_t>(lowest + 1074) << 52) + kept;
     double value;
@@ -212,11 +187,10 @@ bool multiply_power(uint64_t digits, int64_t exponent, double *value)
     bool beyond = static_cast<uint64_t>(low) != 0 || !power_of_ten_is_exact(k);
     uint64_t top = static_cast<uint64_t>(product >> 64);
     int two = power_of_ten_exponent(k) - shift + 128; // the value is (top + ...) * 2^two
-    if (top >> 63 == 0) {
-        top = top << 1 | next >> 63;
-        next <<= 1;
-        two--;
-    }
+    int high = static_cast<int>(top >> 63);           // else the top bit is the next one; no branch
+    top = high ? top : top << 1 | next >> 63;
+    next = high ? next : next << 1;
+    two -= 1 - high;
     *value = round_significand(top, next != 0 || beyond, two);
     return true;
 }
@@ -225,17 +199,16 @@ bool multiply_power(uint64_t digits, int64_t exponent, double *value)
 // tell.
 bool decide_double(const Scan &scan, double *value)
 {
-    if (!scan.cut && scan.digits <= (uint64_t(1) << 53) && scan.exponent >= -22 &&
-        scan.exponent <= 22) { // both exact, so one rounding (Clinger, 1990)
-        double digits = static_cast<double>(scan.digits);
-        *value = scan.exponent < 0 ? digits / exact_powers_of_ten[-scan.exponent]
-                                   : digits * exact_powers_of_ten[scan.exponent];
-        return true;
-    }
     double above;
-    return multiply_power(scan.digits, scan.exponent, value) &&
-           (!scan.cut ||
-            (multiply_power(scan.digits + 1, scan.exponent, &above) && above == *value));
+    if (multiply_power(scan.digits, scan.exponent, value))
+        return !scan.cut ||
+               (multiply_power(scan.digits + 1, scan.exponent, &above) && above == *value);
+    if (scan.cut || scan.digits > (uint64_t(1) << 53) || scan.exponent < -22 || scan.exponent > 22)
+        return false;
+    double digits = static_cast<double>(scan.digits); // both exact, so one rounding (Clinger, 1990)
+    *value = scan.exponent < 0 ? digits / exact_powers_of_ten[-scan.exponent]
+                               : digits * exact_powers_of_ten[scan.exponent];
+    return true;
 }
 
 // The double nearest to the exact decimal value, infinite past the largest.
@@ -247,7 +220,7 @@ double nearest_double(const Scan &scan, const char *text, size_t len)
         if (std::from_chars(start, text + len, value).ec == std::errc::result_out_of_range)
             value = scan.exponent > 0 ? infinity : 0;
     }
-    return scan.negative ? -value : value;
+    return std::copysign(value, scan.negative ? -1.0 : 1.0);
 }
 
 // Whether a double lies exactly half-way between two neighbours of the format.
@@ -295,7 +268,7 @@ constexpr int compared_digits = 800;
 void copy_decimal(const char *text, size_t len, char out[compared_digits + 40])
 {
     Scan scan;
-    scan_number(text, len, &scan);
+    scan_number(text, text + len, &scan);
     char *p = out;
     if (scan.negative)
         *p++ = '-';
@@ -338,7 +311,7 @@ extern "C" int pe__text_compare(const char *text, size_t len, double number)
 extern "C" bool pe__text_decimal(const char *text, size_t len, struct pe__decimal *decimal)
 {
     Scan scan;
-    if (!scan_number(text, len, &scan) || scan.cut)
+    if (scan_number(text, text + len, &scan) != text + len || scan.cut)
         return false;
     decimal->digits = scan.negative ? -static_cast<__int128>(scan.digits) : scan.digits;
     decimal->exponent = scan.digits ? scan.exponent : 0;
@@ -366,18 +339,16 @@ extern "C" double pe__text_value(struct pe__decimal decimal)
     return negative ? -value : value;
 }
 
-extern "C" bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array,
-                             size_t i)
+namespace
 {
-    Scan scan;
-    bool is_number = scan_number(text, len, &scan);
-    if (dtype == PE_I64) {
-        int64_t value = 0;
-        bool fits = is_number && read_i64(scan, &value);
-        static_cast<int64_t *>(array)[i] = value;
-        return fits;
-    }
-    double value = is_number ? nearest_double(scan, text, len) : std::nan("");
+
+// Stores the scanned number; false when the dtype does not hold it.
+bool store(const Scan &scan, const char *text, size_t len, enum pe_dtype dtype, void *array,
+           size_t i)
+{
+    if (dtype == PE_I64)
+        return read_i64(scan, static_cast<int64_t *>(array) + i);
+    double value = nearest_double(scan, text, len);
     if (dtype == PE_F64) {
         static_cast<double *>(array)[i] = value;
         return std::isfinite(value);
@@ -389,4 +360,28 @@ extern "C" bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, 
     }
     pe_store(dtype, array, i, value);
     return std::isfinite(pe_load(dtype, array, i));
+}
+
+} // namespace
+
+extern "C" bool pe_text_read(const char *text, size_t len, enum pe_dtype dtype, void *array,
+                             size_t i)
+{
+    Scan scan;
+    if (scan_number(text, text + len, &scan) == text + len)
+        return store(scan, text, len, dtype, array, i);
+    if (dtype == PE_I64)
+        static_cast<int64_t *>(array)[i] = 0;
+    else
+        pe_store(dtype, array, i, std::nan(""));
+    return false;
+}
+
+extern "C" const char *pe_text_read_next(const char *text, const char *end, enum pe_dtype dtype,
+                                         void *array, size_t i, bool *held)
+{
+    Scan scan;
+    const char *stop = scan_number(text, end, &scan);
+    *held = stop && store(scan, text, static_cast<size_t>(stop - text), dtype, array, i);
+    return stop;
 }
