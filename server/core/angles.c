@@ -56,6 +56,8 @@ static void quantity_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct request *request = context;
     pe__plan_frequency(request->plan, i, request->quantity != BASE_INV_FREQ, y);
+    if (request->quantity == TURNS || request->quantity == WAVELENGTH)
+        mpfr_abs(y, y, MPFR_RNDN);
     if (request->quantity == TURNS)
         mpfr_mul_d(y, y, request->context, MPFR_RNDN);
     if ((request->quantity == TURNS || request->quantity == WAVELENGTH) &&
@@ -70,6 +72,11 @@ struct frequencies {
     struct pe__ball scaled, base;
 };
 
+static struct pe__ball absolute(struct pe__ball w)
+{
+    return w.hi < 0 ? (struct pe__ball){-w.hi, -w.lo, w.eps} : w;
+}
+
 static struct pe__ball quantity_ball(const struct frequencies *w, const struct request *request)
 {
     bool radians = request->plan->unit == PE__RADIANS;
@@ -78,9 +85,10 @@ static struct pe__ball quantity_ball(const struct frequencies *w, const struct r
     case BASE_INV_FREQ:
         return w->base;
     case WAVELENGTH:
-        return pe__ball_div(turn, w->scaled);
+        return pe__ball_div(turn, absolute(w->scaled));
     case TURNS:
-        return pe__ball_div(pe__ball_mul(w->scaled, pe__ball_exact(request->context)), turn);
+        return pe__ball_div(pe__ball_mul(absolute(w->scaled), pe__ball_exact(request->context)),
+                            turn);
     case INV_FREQ:
     default:
         return w->scaled;
@@ -145,7 +153,7 @@ void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out
 
 struct angle {
     const struct pe_plan *plan;
-    struct pe__pos at;
+    struct pe__coordinate coordinate;
     enum pe_angle form;
 };
 
@@ -159,9 +167,9 @@ static bool is_in_turns(const struct pe_plan *plan)
 static void product_exact(const struct angle *angle, size_t k, mpfr_t y)
 {
     if (angle->plan->w)
-        mpfr_set_d(y, pe__staged_angle(angle->plan, angle->at, k), MPFR_RNDN);
+        mpfr_set_d(y, pe__staged_angle(&angle->coordinate, k), MPFR_RNDN);
     else
-        pe__plan_angle(angle->plan, angle->at, k, y);
+        pe__plan_angle(&angle->coordinate, k, y);
     if (angle->plan->direction < 0)
         mpfr_neg(y, y, MPFR_RNDN);
     if (mpfr_zero_p(y))
@@ -232,10 +240,12 @@ static struct pe__ball fraction_ball(struct pe__ball turns)
 static struct pe__ball product_ball(const struct angle *angle, size_t k, struct pe__ball w)
 {
     double direction = angle->plan->direction;
-    struct pe__ball position = {direction * angle->at.hi, direction * angle->at.lo, 0};
+    struct pe__ball factor = pe__coordinate_ball(&angle->coordinate);
+    factor.hi *= direction;
+    factor.lo *= direction;
     if (!angle->plan->w)
-        return pe__ball_mul(w, position);
-    return pe__ball_exact(direction * pe__staged_angle(angle->plan, angle->at, k) + 0);
+        return pe__ball_mul(w, factor);
+    return pe__ball_exact(direction * pe__staged_angle(&angle->coordinate, k) + 0);
 }
 
 static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball product)
@@ -256,9 +266,14 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
         struct pe__ball w = pe__plan_frequency_ball(plan, source.k, true);
         for (size_t token = 0; token < positions->n; token++) {
             size_t i = token * pairs_n + j;
-            struct angle angle = {plan, {0, 0}, form};
-            if (pe__has_position(positions, token))
-                angle.at = pe__plan_position(plan, positions->at[source.axis][token]);
+            struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
+            struct angle angle = {plan, {plan, at, source.axis}, form};
+            for (size_t axis = 0; axis < plan->axes; axis++)
+                at[axis] = pe__plan_position(plan, positions->at[axis][token]);
+            if (isnan(at[0].hi)) { /* no position: the angle 0 */
+                pe_store(dtype, out, i, 0);
+                continue;
+            }
             struct pe__ball ball = angle_ball(&angle, product_ball(&angle, source.k, w));
             if (!pe__ball_round(ball, dtype, out, i))
                 pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);

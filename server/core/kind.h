@@ -22,6 +22,11 @@ struct pe__bias_at {
     double last;       /* position of the last key that the query sees */
 };
 
+/* A real number made of a token's positions on all axes (shift included), for pairs that read this
+ * axis; to the precision of y, error <= 4 ulp. */
+typedef void pe__coordinate_fn(const struct pe_spec *spec, const struct pe__pos *at, size_t axis,
+                               mpfr_t y);
+
 struct pe__kind_ops {
     /* Rules between parameters and defaults that depend on others (rotary_dim); after the generic
      * checks, also when those failed: it skips rules about values that are not set. NULL: none. */
@@ -33,7 +38,7 @@ struct pe__kind_ops {
                          struct pe_faults *faults);
 
     /* Kinds made of frequencies (rotating, sinusoidal); NULL else. frequency: number k of
-     * frequencies_n, scaled or as without scaling, error <= 4 ulp of w, not below 0. */
+     * frequencies_n, scaled or as without scaling, error <= 4 ulp of w. */
     size_t (*frequencies_n)(const struct pe_spec *spec);
     void (*frequency)(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w);
     /* What cos and sin are multiplied by, error <= 4 ulp; false if that is 1. NULL: it is. */
@@ -46,6 +51,9 @@ struct pe__kind_ops {
     /* Axis and frequency of a pair, along each axis in rising order; NULL: axis 0, frequency =
      * pair. */
     void (*pair_source)(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k);
+    /* What frequencies are multiplied by in place of the position, where parameters ask for
+     * something else. NULL: the position, always. */
+    pe__coordinate_fn *(*coordinate)(const struct pe_spec *spec);
     /* Channels of a pair in the table: `*c` takes the cosine, `*s` the sine; PE__NO_CHANNEL for
      * none. For rotating kinds (c, s) are the first and second member of the pair. */
     void (*pair_channels)(const struct pe_spec *spec, size_t pair, size_t *c, size_t *s);
@@ -100,6 +108,9 @@ struct pe_plan {
     struct pe__cis *cis;               /* NULL without frequencies; angle stage: of frequency 1 */
     struct pe__ball *w;                /* angle stage: radians per position; else NULL */
     size_t axes;                       /* position axes */
+    pe__coordinate_fn *coordinate;     /* NULL: positions are used as they are */
+    double *speed;                     /* with coordinates: radians per unit; else NULL */
+    double padding;                    /* the position whose row is zero; NaN: none */
     struct pe__source *sources;        /* [pairs]; NULL: axis 0, frequency = pair */
     uint32_t *order;                   /* frequencies by axis: their numbers; NULL: the kind's */
     bool *still;                       /* [pairs]: the frequency is 0; NULL: none is */
@@ -122,6 +133,11 @@ struct pe__pos pe__plan_position(const struct pe_plan *plan, double p);
 static inline bool pe__has_position(const struct pe_positions *positions, size_t token)
 {
     return !isnan(positions->at[0][token]);
+}
+/* Whether nothing is added at this position: there is none, or it is that of padding. */
+static inline bool pe__is_padding(const struct pe_plan *plan, struct pe__pos at)
+{
+    return isnan(at.hi) || (at.hi == plan->padding && at.lo == 0);
 }
 /* Frequency k by the kind's formula, and after the freq stage: to the precision of w, as a ball. */
 void pe__plan_formula(const struct pe_plan *plan, size_t k, bool scaled, mpfr_t w);
@@ -150,7 +166,8 @@ double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
  * precision)); either may be NULL. */
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
                          size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s);
-/* The same at a place given per axis, shift included; `k` is the frequency of the pair. */
+/* The same at positions given per axis, shift included; `k` is the frequency of a pair of the only
+ * axis. */
 double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
                          struct pe__planes *out);

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
+#include "coordinate.h"
 #include "dd.h"
 #include "given.h"
-#include "kind.h"
 #include "staged.h"
 
 /* ---- Pairs at one token ------------------------------------------------------------------- */
@@ -35,15 +35,16 @@ void pe__plan_walk_init(struct pe__plan_walk *walk)
 
 /* cis of position * w_k for k in [first, first + n), the angle rounded if that stage is named; or
  * what the caller gives in its place. */
-static double cis_row(const struct pe_plan *plan, struct pe__walk *walk, struct pe__pos at,
-                      size_t first, size_t n, struct pe__planes *out)
+static double cis_row(const struct pe__coordinate *coordinate, struct pe__walk *walk, size_t first,
+                      size_t n, struct pe__planes *out)
 {
+    const struct pe_plan *plan = coordinate->plan;
     if (plan->spec.table) {
-        pe__given_pairs(&plan->spec, at, first, n, out);
+        pe__given_pairs(&plan->spec, coordinate->at[coordinate->axis], first, n, out);
         return 0;
     }
-    return plan->w ? pe__staged_cis_row(plan, at, first, n, out)
-                   : pe__cis_row(plan->cis, walk, at, first, n, out);
+    return plan->w ? pe__staged_cis_row(coordinate, first, n, out)
+                   : pe__coordinate_cis_row(coordinate, walk, first, n, out);
 }
 
 /* The frequencies that a block of pairs takes from one axis, in rising order: `n` from `first`. */
@@ -89,7 +90,8 @@ static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *wal
         struct axis_range range = axis_frequencies(sources, n, axis);
         if (range.n == 0)
             continue;
-        double eps = cis_row(plan, &walk->axis[axis], at[axis], range.first, range.n, &part);
+        struct pe__coordinate coordinate = {plan, at, axis};
+        double eps = cis_row(&coordinate, &walk->axis[axis], range.first, range.n, &part);
         eps_max = eps > eps_max ? eps : eps_max;
         scatter_axis(sources, n, axis, range.first, &part, out);
     }
@@ -116,8 +118,9 @@ static double turn(const struct pe_plan *plan, struct pe__plan_walk *walk,
 {
     if (all_still(plan, first, n))
         return stand_still(n, out);
+    struct pe__coordinate coordinate = {plan, at, 0};
     return plan->sources ? several_axes(plan, walk, at, first, n, out)
-                         : cis_row(plan, &walk->axis[0], at[0], first, n, out);
+                         : cis_row(&coordinate, &walk->axis[0], first, n, out);
 }
 
 static void turn_back(size_t n, struct pe__planes *out)
@@ -190,24 +193,35 @@ void pe__plan_undo_exact(const struct pe_plan *plan, mpfr_t y)
 struct value {
     const struct pe_plan *plan;
     const struct pe__pos *at; /* per axis */
+    size_t axis;
     bool is_sine;
 };
 
-static void unrounded_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+static void set_both(double cosine, double sine, mpfr_ptr c, mpfr_ptr s)
+{
+    if (c)
+        mpfr_set_d(c, cosine, MPFR_RNDN);
+    if (s)
+        mpfr_set_d(s, sine, MPFR_RNDN);
+}
+
+static void unrounded_exact(const struct pe__coordinate *coordinate, size_t k, mpfr_ptr c,
                             mpfr_ptr s)
 {
-    if (plan->spec.table) {
-        pe__given_pair_exact(&plan->spec, at, k, c, s);
-    } else if (plan->w) {
-        pe__staged_cis_exact(plan, at, k, c, s);
-    } else if (at.hi != 0) {
-        pe__cis_exact(plan->cis, at, k, c, s);
-    } else {
-        if (c)
-            mpfr_set_ui(c, 1, MPFR_RNDN);
-        if (s)
-            mpfr_set_zero(s, 1);
+    const struct pe_plan *plan = coordinate->plan;
+    struct pe__pos at = coordinate->at[coordinate->axis];
+    if (pe__is_padding(plan, coordinate->at[0])) {
+        set_both(0, 0, c, s);
+        return;
     }
+    if (plan->spec.table)
+        pe__given_pair_exact(&plan->spec, at, k, c, s);
+    else if (plan->w)
+        pe__staged_cis_exact(coordinate, k, c, s);
+    else if (plan->coordinate || at.hi != 0)
+        pe__coordinate_cis_exact(coordinate, k, c, s);
+    else
+        set_both(1, 0, c, s);
     if (s && plan->direction < 0 && !mpfr_zero_p(s))
         mpfr_neg(s, s, MPFR_RNDN);
     if (c && plan->amplified)
@@ -220,32 +234,18 @@ static void value_exact(const void *context, size_t pair, mpfr_t y)
 {
     const struct value *value = context;
     struct pe__source source = pe__pair_source(value->plan, pair);
-    unrounded_exact(value->plan, value->at[source.axis], source.k, value->is_sine ? NULL : y,
-                    value->is_sine ? y : NULL);
+    struct pe__coordinate coordinate = {value->plan, value->at, source.axis};
+    unrounded_exact(&coordinate, source.k, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
 }
 
 static double round_table(const struct pe_plan *plan, const struct pe__pos at[PE_AXES_MAX],
                           size_t first, size_t n, double eps, struct pe__planes *out)
 {
-    struct value value = {plan, at, false};
+    struct value value = {.plan = plan, .at = at};
     pe__staged_values(plan, value_exact, &value, first, n, eps, out->cos_hi, out->cos_lo);
     value.is_sine = true;
     pe__staged_values(plan, value_exact, &value, first, n, eps, out->sin_hi, out->sin_lo);
     return 0;
-}
-
-double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
-                         const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
-                         struct pe__planes *out)
-{
-    double eps = turn(plan, walk, at, first, n, out);
-    if (plan->direction < 0)
-        turn_back(n, out);
-    if (plan->amplified)
-        eps = multiply_planes(&plan->attention, 1, n, eps, out);
-    if (pe__stage_named(&plan->stages, PE_STAGE_TABLE))
-        eps = round_table(plan, at, first, n, eps, out);
-    return eps;
 }
 
 /* What a token without a position has: the angle 0, or nothing to add. */
@@ -259,15 +259,35 @@ static double no_pairs(const struct pe_plan *plan, size_t n, struct pe__planes *
     return 0;
 }
 
+double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
+                         const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
+                         struct pe__planes *out)
+{
+    if (pe__is_padding(plan, at[0]))
+        return no_pairs(plan, n, out);
+    double eps = turn(plan, walk, at, first, n, out);
+    if (plan->direction < 0)
+        turn_back(n, out);
+    if (plan->amplified)
+        eps = multiply_planes(&plan->attention, 1, n, eps, out);
+    if (pe__stage_named(&plan->stages, PE_STAGE_TABLE))
+        eps = round_table(plan, at, first, n, eps, out);
+    return eps;
+}
+
+static void places_of(const struct pe_plan *plan, const struct pe_positions *positions,
+                      size_t token, struct pe__pos at[PE_AXES_MAX])
+{
+    for (size_t axis = 0; axis < plan->axes; axis++)
+        at[axis] = pe__plan_position(plan, positions->at[axis][token]);
+}
+
 double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
                       const struct pe_positions *positions, size_t token, size_t first, size_t n,
                       struct pe__planes *out)
 {
-    if (!pe__has_position(positions, token))
-        return no_pairs(plan, n, out);
     struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
-    for (size_t axis = 0; axis < plan->axes; axis++)
-        at[axis] = pe__plan_position(plan, positions->at[axis][token]);
+    places_of(plan, positions, token, at);
     return pe__plan_pairs_at(plan, walk, at, first, n, out);
 }
 
@@ -275,19 +295,19 @@ double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
 static void frequency_value_exact(const void *context, size_t k, mpfr_t y)
 {
     const struct value *value = context;
-    unrounded_exact(value->plan, value->at[0], k, value->is_sine ? NULL : y,
-                    value->is_sine ? y : NULL);
+    struct pe__coordinate coordinate = {value->plan, value->at, value->axis};
+    unrounded_exact(&coordinate, k, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
 }
 
-void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
-                            mpfr_ptr s)
+static void rounded_exact(const struct pe__coordinate *coordinate, size_t k, mpfr_ptr c, mpfr_ptr s)
 {
+    const struct pe_plan *plan = coordinate->plan;
     if (!pe__stage_named(&plan->stages, PE_STAGE_TABLE)) {
-        unrounded_exact(plan, at, k, c, s);
+        unrounded_exact(coordinate, k, c, s);
         return;
     }
     enum pe_dtype dtype = plan->stages.dtype[PE_STAGE_TABLE];
-    struct value value = {plan, &at, false};
+    struct value value = {plan, coordinate->at, coordinate->axis, false};
     if (c)
         mpfr_set_d(c, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
     value.is_sine = true;
@@ -295,10 +315,17 @@ void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_
         mpfr_set_d(s, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
 }
 
+void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
+                            mpfr_ptr s)
+{
+    rounded_exact(&(struct pe__coordinate){plan, &at, 0}, k, c, s);
+}
+
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
                          size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s)
 {
     struct pe__source source = pe__pair_source(plan, pair);
-    struct pe__pos at = pe__plan_position(plan, positions->at[source.axis][token]);
-    pe__plan_pair_exact_at(plan, at, source.k, c, s);
+    struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
+    places_of(plan, positions, token, at);
+    rounded_exact(&(struct pe__coordinate){plan, at, source.axis}, source.k, c, s);
 }

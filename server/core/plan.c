@@ -20,6 +20,13 @@ static double number_or(const struct pe_spec *spec, const char *name, double fal
     return has ? pe_spec_number(spec, name) : fallback;
 }
 
+static double padding_of(const struct pe_spec *spec)
+{
+    int row = pe_params_find(&spec->params, "padding_idx", strlen("padding_idx"));
+    bool given = row >= 0 && spec->params.value[row].set;
+    return given ? spec->params.value[row].number : __builtin_nan("");
+}
+
 /* Copies the spec with its lists; kinds have no parameters of free text. On failure the copy still
  * has to be released. */
 static bool copy_spec(const struct pe_spec *from, struct pe_spec *to, size_t *bytes)
@@ -47,11 +54,13 @@ struct pe__pos pe__plan_position(const struct pe_plan *plan, double p)
     return (struct pe__pos){sum.hi, sum.lo};
 }
 
+#define ALL_GROUPS (((uint32_t)1 << PE__GROUPS_N) - 1)
+
 /* With a shift also the groups without it: scores are made of cos and sin of distances. */
 static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positions *positions)
 {
-    uint32_t groups = 0;
-    for (size_t axis = 0; axis < positions->axes; axis++)
+    uint32_t groups = plan->coordinate ? ALL_GROUPS : 0;
+    for (size_t axis = 0; !plan->coordinate && axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {
             double p = positions->at[axis][i];
             if (isnan(p))
@@ -74,8 +83,6 @@ static void frequency_one(const void *context, size_t k, mpfr_t w)
     (void)k;
     mpfr_set_ui(w, 1, MPFR_RNDN);
 }
-
-#define ALL_GROUPS (((uint32_t)1 << PE__GROUPS_N) - 1)
 
 /* With an angle stage cos and sin are of doubles: a single frequency, every digit. */
 static bool make_angles(struct pe_plan *plan)
@@ -128,6 +135,18 @@ static bool make_sources(struct pe_plan *plan)
     return ops->frequencies_n(&plan->spec) < plan->pairs || order_by_axis(plan);
 }
 
+static bool make_speeds(struct pe_plan *plan)
+{
+    size_t n = plan->spec.kind->ops->frequencies_n(&plan->spec);
+    plan->speed = malloc((n + 1) * sizeof *plan->speed);
+    if (!plan->speed)
+        return false;
+    plan->bytes += n * sizeof *plan->speed;
+    for (size_t k = 0; k < n; k++)
+        plan->speed[k] = pe__plan_speed_ball(plan, k).hi;
+    return true;
+}
+
 static bool has_no_frequency(const struct pe_plan *plan, size_t pair)
 {
     size_t k = pe__pair_source(plan, pair).k;
@@ -159,6 +178,8 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
         return false;
     if (plan->spec.table) /* with the cosines and sines of all pairs */
         return true;
+    if (plan->coordinate && !make_speeds(plan))
+        return false;
     if (pe__stage_named(&plan->stages, PE_STAGE_ANGLE) && !make_angles(plan))
         return false;
     if (!pe__stage_named(&plan->stages, PE_STAGE_ANGLE))
@@ -241,6 +262,8 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
     p->direction = number_or(spec, "direction", 1);
     p->axes = pe_spec_axes(spec);
     p->unit = number_or(spec, "angle_unit", 0) == 0 ? PE__RADIANS : PE__TURNS;
+    p->padding = padding_of(spec);
+    p->coordinate = spec->kind->ops->coordinate ? spec->kind->ops->coordinate(spec) : NULL;
     if (made)
         make_attention(p);
     if (made && spec->kind->ops->frequency)
@@ -261,6 +284,7 @@ void pe_plan_free(struct pe_plan *plan)
         return;
     pe__cis_free(plan->cis);
     free(plan->w);
+    free(plan->speed);
     free(plan->still);
     free(plan->sources);
     free(plan->order);

@@ -62,7 +62,7 @@ struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bo
     mpfr_init2(w, FREQUENCY_BITS);
     pe__plan_frequency(plan, k, scaled, w);
     struct pe__ball ball = {.hi = mpfr_get_d(w, MPFR_RNDN)};
-    ball.eps = names(plan, PE_STAGE_FREQ) ? 0 : ball.hi * 0x1p-104;
+    ball.eps = names(plan, PE_STAGE_FREQ) ? 0 : fabs(ball.hi) * 0x1p-104;
     mpfr_sub_d(w, w, ball.hi, MPFR_RNDN);
     ball.lo = mpfr_get_d(w, MPFR_RNDN);
     mpfr_clear(w);
@@ -95,42 +95,33 @@ struct pe__ball pe__plan_speed_ball(const struct pe_plan *plan, size_t k)
     return plan->unit == PE__TURNS ? pe__ball_mul(w, pe__ball_turn()) : w;
 }
 
-void pe__plan_angle(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_t y)
+void pe__plan_angle(const struct pe__coordinate *coordinate, size_t k, mpfr_t y)
 {
-    mpfr_t position;
-    mpfr_init2(position, mpfr_get_prec(y));
-    mpfr_set_d(position, at.hi, MPFR_RNDN);
-    mpfr_add_d(position, position, at.lo, MPFR_RNDN);
-    pe__plan_frequency(plan, k, true, y);
-    mpfr_mul(y, y, position, MPFR_RNDN);
-    mpfr_clear(position);
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(y));
+    pe__coordinate_exact(coordinate, 0, factor);
+    pe__plan_frequency(coordinate->plan, k, true, y);
+    mpfr_mul(y, y, factor, MPFR_RNDN);
+    mpfr_clear(factor);
 }
 
-struct angle {
-    const struct pe_plan *plan;
-    struct pe__pos at;
-};
-
-static void angle_exact(const void *context, size_t k, mpfr_t y)
+/* Frequency k times the coordinate, which stands in `factor`. */
+static double rounded_angle(const struct pe_plan *plan, const struct pe__operand *factor, size_t k)
 {
-    const struct angle *angle = context;
-    pe__plan_angle(angle->plan, angle->at, k, y);
-    turns_to_radians(angle->plan, y);
-}
-
-double pe__staged_angle(const struct pe_plan *plan, struct pe__pos at, size_t k)
-{
-    enum pe_dtype dtype = dtype_of(plan, PE_STAGE_ANGLE);
     struct pe__operand w = {plan->w[k], speed, plan, k};
-    struct pe__operand position = pe__operand_of(at.hi);
-    if (at.lo == 0)
-        return pe__product_of(dtype, &position, &w) + 0; /* an exact 0 is +0 */
-    struct angle angle = {plan, at};
-    struct pe__ball whole = {.hi = at.hi, .lo = at.lo};
-    double rounded;
-    if (pe__ball_round_f64(pe__ball_mul(plan->w[k], whole), dtype, &rounded))
-        return rounded;
-    return pe__round_exact_f64(dtype, angle_exact, &angle, k);
+    return pe__product_of(dtype_of(plan, PE_STAGE_ANGLE), factor, &w) + 0; /* an exact 0 is +0 */
+}
+
+static struct pe__operand factor_of(const struct pe__coordinate *coordinate)
+{
+    return (struct pe__operand){pe__coordinate_ball(coordinate), pe__coordinate_exact, coordinate,
+                                0};
+}
+
+double pe__staged_angle(const struct pe__coordinate *coordinate, size_t k)
+{
+    struct pe__operand factor = factor_of(coordinate);
+    return rounded_angle(coordinate->plan, &factor, k);
 }
 
 /* ---- Cos and sin of an angle -------------------------------------------------------------- */
@@ -180,27 +171,28 @@ static void fill_rest(size_t n, const double *angles, struct pe__planes *out)
     }
 }
 
-double pe__staged_cis_row(const struct pe_plan *plan, struct pe__pos at, size_t first, size_t n,
+double pe__staged_cis_row(const struct pe__coordinate *coordinate, size_t first, size_t n,
                           struct pe__planes *out)
 {
+    const struct pe_plan *plan = coordinate->plan;
+    struct pe__operand factor = factor_of(coordinate);
     double angles[PE__BLOCK] = {0};
     double tabled[PE__BLOCK] = {0}; /* only what the tables reach */
     for (size_t j = 0; j < n; j++) {
-        angles[j] = pe__staged_angle(plan, at, first + j);
+        angles[j] = rounded_angle(plan, &factor, first + j);
         bool is_tabled = isfinite(angles[j]) && fabs(angles[j]) >= SMALL_MAX;
         tabled[j] = is_tabled ? angles[j] : 0;
     }
     double eps = pe__cis_angles(plan->cis, n, tabled, out);
     fill_rest(n, angles, out);
-    return at.hi == 0 ? 0 : fmax(eps, SMALL_EPS);
+    return factor.ball.hi == 0 ? 0 : fmax(eps, SMALL_EPS);
 }
 
-void pe__staged_cis_exact(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
-                          mpfr_ptr s)
+void pe__staged_cis_exact(const struct pe__coordinate *coordinate, size_t k, mpfr_ptr c, mpfr_ptr s)
 {
-    double angle = pe__staged_angle(plan, at, k);
+    double angle = pe__staged_angle(coordinate, k);
     if (isfinite(angle) && angle != 0) {
-        pe__cis_exact(plan->cis, (struct pe__pos){angle, 0}, 0, c, s);
+        pe__cis_exact(coordinate->plan->cis, (struct pe__pos){angle, 0}, 0, c, s);
         return;
     }
     if (c)
@@ -249,7 +241,7 @@ static void row_exact(const void *context, size_t channel, mpfr_t y)
 double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
                     double *hi, double *lo)
 {
-    if (isnan(position.hi)) { /* no position: nothing to add */
+    if (pe__is_padding(plan, position)) {
         memset(hi, 0, n * sizeof *hi);
         memset(lo, 0, n * sizeof *lo);
         return 0;
@@ -266,7 +258,9 @@ void pe__plan_row_exact(const struct pe_plan *plan, struct pe__pos position, siz
                         mpfr_t y)
 {
     struct row row = {plan, position};
-    if (names(plan, PE_STAGE_TABLE))
+    if (pe__is_padding(plan, position))
+        mpfr_set_zero(y, 1);
+    else if (names(plan, PE_STAGE_TABLE))
         mpfr_set_d(y, pe__round_exact_f64(dtype_of(plan, PE_STAGE_TABLE), row_exact, &row, channel),
                    MPFR_RNDN);
     else

@@ -175,7 +175,8 @@ Test(staged, knows_how_far_off_it_may_be)
     for (size_t i = 0; i < 3000; i++) {
         double p = ldexp(1 + (double)(pe_draw(2, "angles", i) >> 11) * 0x1p-53, (int)(i % 75) - 45);
         struct pe__planes planes;
-        double eps = pe__staged_cis_row(plan, (struct pe__pos){p, 0}, 0, 1, &planes);
+        struct pe__pos place = {p, 0};
+        double eps = pe__staged_cis_row(&(struct pe__coordinate){plan, &place, 0}, 0, 1, &planes);
         cr_expect(eps > 0 && eps < 0x1p-94);
         mpfr_set_d(c, p, MPFR_RNDN);
         mpfr_sin_cos(s, c, c, MPFR_RNDN);

@@ -283,12 +283,25 @@ double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
 
 /* ---- Exact values ------------------------------------------------------------------------- */
 
-/* position * w_k, off by at most 10 * 2^-precision of itself. */
-static void set_angle(mpfr_ptr angle, const struct pe__cis *cis, struct pe__pos position, size_t k)
+void pe__pos_exact(const void *position, mpfr_t y)
+{
+    const struct pe__pos *pos = position;
+    mpfr_set_d(y, pos->hi, MPFR_RNDN);
+    mpfr_add_d(y, y, pos->lo, MPFR_RNDN);
+}
+
+/* What is multiplied by a frequency. */
+struct factor {
+    pe__real_fn *real;
+    const void *context;
+};
+
+/* factor * w_k, off by at most 10 * 2^-precision of itself. */
+static void set_angle(mpfr_ptr angle, const struct pe__cis *cis, const struct factor *factor,
+                      size_t k)
 {
     mpfr_prec_t precision = mpfr_get_prec(angle);
-    mpfr_set_d(angle, position.hi, MPFR_RNDN);
-    mpfr_add_d(angle, angle, position.lo, MPFR_RNDN);
+    factor->real(factor->context, angle);
     if (precision <= PE__SEED_PRECISION) {
         mpfr_mul(angle, angle, cis->w[k], MPFR_RNDN);
         return;
@@ -327,14 +340,15 @@ static bool settle(mpfr_ptr y, long angle_exponent, mpfr_srcptr x)
     return true;
 }
 
-void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k, mpfr_ptr c,
-                   mpfr_ptr s)
+void pe__cis_exact_of(const struct pe__cis *cis, pe__real_fn *real, const void *context, size_t k,
+                      mpfr_ptr c, mpfr_ptr s)
 {
+    const struct factor factor = {real, context};
     mpfr_prec_t precision = EXACT_GUARD_BITS + (c ? mpfr_get_prec(c) : mpfr_get_prec(s));
     mpfr_t angle, cosine, sine;
     mpfr_inits2(precision, angle, cosine, sine, (mpfr_ptr)NULL);
     for (;;) {
-        set_angle(angle, cis, position, k);
+        set_angle(angle, cis, &factor, k);
         long exponent = exponent_of(cis->unit, angle);
         pe__unit_cis(cis->unit, cosine, sine, angle);
         if (settle(c, exponent, cosine) && settle(s, exponent, sine))
@@ -345,4 +359,10 @@ void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k,
         mpfr_set_prec(sine, precision);
     }
     mpfr_clears(angle, cosine, sine, (mpfr_ptr)NULL);
+}
+
+void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k, mpfr_ptr c,
+                   mpfr_ptr s)
+{
+    pe__cis_exact_of(cis, pe__pos_exact, &position, k, c, s);
 }

@@ -81,5 +81,12 @@ double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
  * may be NULL. */
 void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k, mpfr_ptr c,
                    mpfr_ptr s);
+/* The same of any real number in place of the position: `real` gives it to the precision of y, off
+ * by at most 4 ulp. */
+typedef void pe__real_fn(const void *context, mpfr_t y);
+void pe__cis_exact_of(const struct pe__cis *cis, pe__real_fn *real, const void *context, size_t k,
+                      mpfr_ptr c, mpfr_ptr s);
+/* A position as such a number. */
+void pe__pos_exact(const void *position, mpfr_t y);
 
 #endif
