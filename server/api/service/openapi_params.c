@@ -90,6 +90,7 @@ static const struct {
     {"normalize_by", "2048"},
     {"bits", "8"},
     {"length", "64"},
+    {"freqs", "[1, 0.5]"},
     {"rotary_dim", "4"},
     {"partial_rotary_factor", "0.5"},
     {"kept_pairs", "2"},
