@@ -52,7 +52,6 @@ static const struct {
     {"A20", "needs one spec for q and one for k in /v1/scores"},
     {"A46", "needs an additive kind with two axes"},
     {"A49", "needs POST /v1/positions"},
-    {"A53", "needs the fixtures of the ONNX operator"},
 };
 
 static struct e2e_daemon service;
