@@ -3,8 +3,8 @@
 
 import math
 
-from mapping.ask import Ask, added, by, count, exact, far_places, places, table
-from mapping.limits import Output, Unmapped, far, flat, nested, row_limits
+from mapping.ask import Ask, added, by, count, far_places, places, table
+from mapping.limits import EXACTLY, Output, Unmapped, far, flat, nested, row_limits
 
 
 def sinusoidal(case, dim, positions, golden, p=None, **keys):
@@ -147,12 +147,21 @@ def fourier(case):
 # ---- Rows of learned tables ----------------------------------------------------------------------
 
 
-def position_ids(member, golden, **keys):
-    def rule(case):
-        if case["past_key_values_length"]:
-            raise Unmapped("tokens before the first")
-        body = {key: case.get(name, name) for key, name in keys.items()}
-        body["attention_mask" if member == "attention_mask" else "ids"] = nested(case[member])
-        return Ask("/v1/positions", [exact("positions", case[golden])], body=body)
+def opt_rows(case):
+    """Tokens of the past are in the mask, but no rows are read for them."""
+    mask, past = case["attention_mask"], case["past_key_values_length"]
+    length = mask["shape"][-1]
+    of = lambda values: [row for i, row in enumerate(values) if i % length >= past]
+    output = Output("positions", flat(case["rows"]), EXACTLY, of)
+    body = {"attention_mask": nested(mask), "style": "opt"}
+    return Ask("/v1/positions", [output], body=body)
 
-    return rule
+
+def roberta_ids(case):
+    """Tokens of the past are not in the ids, but are counted; padding is not."""
+    ids, past = case["input_ids"], case["past_key_values_length"]
+    padding = case["padding_idx"]
+    of = lambda values: [x + past * (token != padding) for x, token in zip(values, flat(ids))]
+    output = Output("positions", flat(case["position_ids"]), EXACTLY, of)
+    body = {"ids": nested(ids), "style": "roberta", "padding_idx": padding}
+    return Ask("/v1/positions", [output], body=body)

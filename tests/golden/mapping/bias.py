@@ -5,25 +5,29 @@ from mapping.ask import exact, table
 from mapping.limits import DOUBLE, EXACTLY, FREQUENCY, Output, flat, nested, within
 
 
-def relative(case):
-    """The differences between key and query (deberta: query and key) that the case has."""
-    if "range" in case:
-        return list(range(case["range"][0], case["range"][1] + 1))
-    return list(map(int, flat(case["relative_positions"])))
+def keys_of(case, sign):
+    """Places of keys for a query at 0 so that sign * key are the differences of the case, as text;
+    and whether they run the other way round."""
+    if "range" not in case:
+        differences = flat(case["relative_positions"])
+        return ",".join(str(sign * int(difference)) for difference in differences), False
+    first, last = sorted(sign * end for end in case["range"])
+    return f"{first}:{last + 1}", sign < 0
 
 
 def buckets(kind, sign=1, **names):
-    """One query at 0, and a key at each difference. `names`: the service's key = the member of the
-    case, a value, or a function of the case."""
+    """One query at 0, the last position, and a key at each difference. `names`: the service's key =
+    the member of the case, a value, or a function of the case."""
 
     def rule(case):
         spec = {"kind": kind}
         for key, member in names.items():
             value = member(case) if callable(member) else member
             spec[key] = case[value] if isinstance(value, str) else value
-        keys = [sign * difference for difference in relative(case)]
-        output = Output("bucket", flat(case["buckets"]), EXACTLY, lambda values: values[:-1])
-        return table(spec, [output], value="bucket", positions=[*keys, 0], queries=1)
+        keys, backwards = keys_of(case, sign)
+        of = lambda values: values[-2::-1] if backwards else values[:-1]
+        output = Output("bucket", flat(case["buckets"]), EXACTLY, of)
+        return table(spec, [output], value="bucket", positions=f"{keys},0", queries=1)
 
     return rule
 

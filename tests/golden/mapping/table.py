@@ -16,7 +16,8 @@ from mapping.added import (
     fourier,
     m2m_forward,
     mae,
-    position_ids,
+    opt_rows,
+    roberta_ids,
     rows,
     timestep,
     timm_sincos2d,
@@ -121,10 +122,8 @@ RULES = {
         "channels", order="=sin_cos", spacing="=endpoint", base="max_timescale"
     ),
     ("*hf_sinusoidal*", "xlnet relative"): xlnet,
-    ("*hf_sinusoidal*", "opt rows"): position_ids("attention_mask", "rows", style="opt"),
-    ("*hf_sinusoidal*", "roberta position ids"): position_ids(
-        "input_ids", "position_ids", style="roberta", padding_idx="padding_idx"
-    ),
+    ("*hf_sinusoidal*", "opt rows"): opt_rows,
+    ("*hf_sinusoidal*", "roberta position ids"): roberta_ids,
     ("*ggml_rope*", "*"): ggml,
     ("*vllm_rope*", "default"): vllm(),
     ("*vllm_rope*", "half precision cache"): vllm(),
