@@ -20,6 +20,7 @@
 #define POSENC_H
 
 #include "posenc/apply.h"
+#include "posenc/dialect.h"
 #include "posenc/draw.h"
 #include "posenc/fault.h"
 #include "posenc/grid.h"

@@ -50,6 +50,7 @@ struct pe_param {
 
 struct pe_value {
     bool given;       /* by the caller, rather than the default */
+    bool implied;     /* given by another key, which may stand for more than is read */
     bool set;         /* has a value at all */
     double number;    /* PE_INT, PE_REAL, PE_BOOL (0, 1), PE_ENUM (index of the choice), PE_ENUMS */
     const char *text; /* PE_TEXT: the caller's memory */

@@ -73,6 +73,23 @@ static void read_context(struct model *model)
         model_warn(model, NULL, "context has no effect: no scaling here depends on the length");
 }
 
+/* What a library has no use for is in the config for another one. */
+static void apply_dialect(struct model *model, struct set *set)
+{
+    struct pe_faults faults = {0};
+    if (!job_dialect_set(model->job, &set->slot->spec, &faults) && job_dialect(model->job))
+        model_warn(model, NULL, "the dialect has nothing of its own for kind=%s",
+                   set->slot->spec.kind->name);
+    for (size_t i = 0; i < faults.n && i < PE_FAULTS_MAX; i++) {
+        const char *key = faults.item[i].param;
+        int row = pe_params_find(&set->slot->spec.params, key, strlen(key));
+        const char *where = row >= 0 ? set->where[row] : NULL;
+        model_complain(model, ERR_conflicting_parameters, where, NULL, "%s", faults.item[i].detail);
+        if (row >= 0 && model->lenient)
+            set->slot->spec.params.value[row] = (struct pe_value){0};
+    }
+}
+
 static void read_sets(struct model *model)
 {
     const struct family *family = model->family;
@@ -185,6 +202,8 @@ static bool prepare(struct job *job)
     if (!model_begin(model, job))
         return false;
     read_sets(model);
+    for (size_t i = 0; i < model->sets_n; i++)
+        apply_dialect(model, &model->sets[i]);
     bool ok = job->request->err.n == 0;
     for (size_t i = 0; ok && i < model->sets_n; i++)
         ok = finish_set(model, &model->sets[i]);

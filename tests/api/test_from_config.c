@@ -4,6 +4,7 @@
  * that is wrong, contradicts itself or leaves something open. Configs of each class are sent by
  * e2e/test_cases.c.
  */
+#include <math.h>
 #include <string.h>
 
 #include "call.h"
@@ -63,6 +64,51 @@ Test(from_config, frequencies_are_the_nearest_doubles)
     cr_expect_gt(compared, 3000);
     json_decref(configs);
     json_decref(truth);
+}
+
+/* torch's pow in f32 is a few units in the last place off; the exponents are rounded there too. */
+Test(from_config, dialect_of_transformers_is_near_its_float32)
+{
+    json_t *configs = golden_load("hf_inv_freq.json"), *one;
+    size_t i;
+    json_array_foreach(json_object_get(configs, "cases"), i, one)
+    {
+        const json_t *context = json_object_get(one, "seq_len");
+        const json_t *recorded = member(one, "inv_freq", "data", NULL);
+        char target[80] = PATH "?dialect=transformers&dtype=f32";
+        if (json_is_integer(context))
+            snprintf(target, sizeof target, PATH "?dialect=transformers&dtype=f32&context=%lld",
+                     (long long)json_integer_value(context));
+        char *config = json_dumps(json_object_get(one, "config"), JSON_COMPACT);
+        json_t *answer = post(target, config, 200);
+        cr_expect_str_eq(json_string_value(member(answer, "params", "stages", NULL)), "freq:f32");
+        double got[512], expected[512];
+        size_t n = golden_list(member(answer, "tensors", "inv_freq", "data"), got, 512);
+        cr_assert_eq(n, golden_list(recorded, expected, 512), "%s", config);
+        for (size_t k = 0; k < n; k++)
+            cr_expect_leq(fabs(got[k] - expected[k]), 5e-7 * fabs(expected[k]), "%s: %zu", config,
+                          k);
+        json_decref(answer);
+        free(config);
+    }
+    json_decref(configs);
+}
+
+Test(from_config, dialects_leave_aside_what_they_do_not_read)
+{
+    static const char config[] =
+        "{\"head_dim\":8,\"rope_scaling\":{\"type\":\"yarn\",\"factor\":4,\"attention_factor\":2,"
+        "\"original_max_position_embeddings\":64}}";
+    json_decref(post(PATH, config, 200));
+    json_t *answer = post(PATH "?dialect=vllm", config, 400);
+    const json_t *error = json_array_get(json_object_get(answer, "errors"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(error, "pointer")),
+                     "/rope_scaling/attention_factor");
+    json_decref(answer);
+    answer = post(PATH "?dialect=vllm&lenient=1", config, 200); /* 0.1 ln 4 + 1 */
+    cr_expect_eq(json_number_value(member(answer, "readouts", "attention_factor", NULL)),
+                 1.138629436111989);
+    json_decref(answer);
 }
 
 Test(from_config, links_lead_to_the_same_frequencies)

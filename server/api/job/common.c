@@ -19,6 +19,10 @@ const struct pe_param common_keys[COMMON_N] = {
                        "it."},
     [COMMON_OVERFLOW] = {"overflow", NULL, PE_ENUM, 0, 0, 0, 0, "error", "error inf", NULL,
                          "Posted numbers beyond the range of their dtype: a mistake, or infinite."},
+    [COMMON_DIALECT] = {"dialect", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL, PE_DIALECTS, NULL,
+                        "Sets what this library does where others do otherwise: keys of the "
+                        "encoding and the request; one that is given goes before it. /help lists "
+                        "them."},
     [COMMON_PIN] = {"pin", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL | PE_SCALAR, NULL, NULL, NULL,
                     "The first 16 hex digits of the answer's SHA-256 (Repr-Digest): refuse to "
                     "answer with other bytes."},

@@ -10,12 +10,15 @@
 
 #include "posenc.h"
 
-/* Rows of common_keys. Those from COMMON_EXPECTATIONS on do not change the answer: they say what it
- * must be, and take no part in its parameters and links. */
+/* Rows of common_keys. From COMMON_ECHOED_N on they take no part in the answer's parameters and
+ * links: what the dialect stands for is spelt out there; those from COMMON_EXPECTATIONS on say what
+ * the answer must be. */
 enum common {
     COMMON_NUMBERS,
     COMMON_SELECT,
     COMMON_OVERFLOW,
+    COMMON_ECHOED_N,
+    COMMON_DIALECT = COMMON_ECHOED_N,
     COMMON_EXPECTATIONS,
     COMMON_PIN = COMMON_EXPECTATIONS,
     COMMON_SEMANTICS,

@@ -77,10 +77,10 @@ struct job {
     struct app *app;
     const struct endpoint *endpoint;
     enum format format;
-    enum format body;        /* of a POST */
-    struct json_doc doc;     /* of a POST: its JSON, or {} without one */
-    struct safetensors file; /* of a POST in a binary format: its tensors */
-    bool has_doc, has_json;  /* has_json: the caller wrote the document */
+    enum format body;         /* of a POST */
+    struct json_doc doc;      /* of a POST: its JSON, or {} without one */
+    struct safetensors file;  /* of a POST in a binary format: its tensors */
+    bool has_doc, has_json;   /* has_json: the caller wrote the document */
     struct json_doc document; /* of endpoints whose bodies are no requests */
     bool prepared;
     struct job_spec specs[JOB_SPECS_MAX];
@@ -115,6 +115,11 @@ bool job_read(struct job *job); /* body, format, specs, keys */
 bool job_body(struct job *job); /* the first of these */
 /* Judges the tensors of a file, once keys are read; those for list keys become their values. */
 void job_read_file(struct job *job);
+/* job_dialect.c: the key `dialect`, once all other keys are read: sets those that it stands for. */
+bool job_dialect_read(struct job *job);
+/* The same for one spec; false if the dialect has nothing for its kind. */
+bool job_dialect_set(struct job *job, struct pe_spec *spec, struct pe_faults *faults);
+const char *job_dialect(const struct job *job);              /* its name; NULL: none */
 bool job_is_tensor(const struct job *job, const char *name); /* a tensor member of the endpoint */
 /* Where a key stands, or would: a parameter, or a pointer into the body. */
 const char *job_where(const struct job *job, const char *name);

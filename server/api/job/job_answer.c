@@ -171,7 +171,7 @@ const char *job_canonical(struct job *job)
     for (size_t i = 0; job->specs_n > 1 && i < job->specs_n; i++)
         api_query_append(&out, "spec", job->specs[i].compact);
     bool complete = query_keys(job, &out, &job->keys, job->keys.rows_n) &&
-                    query_keys(job, &out, &job->common, COMMON_EXPECTATIONS) && !out.failed;
+                    query_keys(job, &out, &job->common, COMMON_ECHOED_N) && !out.failed;
     const char *canonical =
         complete ? arena_strndup(&job->request->arena, out.data, out.len) : NULL;
     buf_release(&out);
@@ -216,7 +216,7 @@ void job_answer_end(struct job *job)
 {
     if (job->answer.params)
         tree_params(job->answer.params, &job->keys);
-    for (size_t i = 0; job->answer.params && i < COMMON_EXPECTATIONS; i++)
+    for (size_t i = 0; job->answer.params && i < COMMON_ECHOED_N; i++)
         if (common_differs(job, (enum common)i))
             tree_value(job->answer.params, &common_keys[i], &job->common.value[i]);
     if (job_stages_note(job)) {

@@ -425,6 +425,7 @@ bool job_read(struct job *job)
     if (job->has_doc)
         read_json_fields(job);
     job_read_file(job);
+    job_dialect_read(job);
     struct pe_faults faults = {0};
     pe_params_finish(&job->keys, &faults);
     pe_params_finish(&job->common, &faults);

@@ -61,7 +61,7 @@ bool job_stages(struct job *job, unsigned stages, enum pe_dtype own)
         return false;
     stages &= stages_of_specs(job);
     job->stages.named &= stages;
-    return refuse_spelt(job, spelt & ~stages, where) && echo(job, value);
+    return (value->implied || refuse_spelt(job, spelt & ~stages, where)) && echo(job, value);
 }
 
 const char *job_stages_note(const struct job *job)

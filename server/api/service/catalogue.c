@@ -72,6 +72,25 @@ static void add_references(struct tree *parent, const struct pe_reference *refer
     }
 }
 
+/* What libraries do otherwise, as dialect= sets it. */
+static void add_dialects(struct tree *parent, const struct pe_kind *kind)
+{
+    struct tree *array = tree_array(parent, "dialects");
+
+    for (size_t i = 0; i < pe_dialects_n(); i++) {
+        const struct pe_dialect *dialect = pe_dialect_at(i);
+        if (!pe_dialect_has(dialect, kind))
+            continue;
+        struct tree *row = tree_object(array, NULL);
+        tree_string(row, "name", dialect->name);
+        tree_string(row, "sets", dialect->keys);
+        if (dialect->request)
+            tree_string(row, "request", dialect->request);
+        if (dialect->help)
+            tree_string(row, "note", dialect->help);
+    }
+}
+
 static void add_kind(struct tree *parent, const struct pe_kind *kind)
 {
     tree_string(parent, "kind", kind->name);
@@ -87,6 +106,7 @@ static void add_kind(struct tree *parent, const struct pe_kind *kind)
     tree_string(parent, "outside_training", kind->outside);
     schema_kind(parent, "schema", kind, true);
     add_libraries(parent, kind->libraries);
+    add_dialects(parent, kind);
     add_references(parent, kind->references);
     struct tree *examples = tree_array(parent, "examples");
     for (const char *const *example = kind->examples; *example; example++)

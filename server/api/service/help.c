@@ -6,6 +6,7 @@
 #include "help.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "service.h"
 #include "text.h"
@@ -55,6 +56,11 @@ static const char stages[] =
     "  sum on vectors, dot every product and sum of q.k; the others are exact. One\n"
     "  that makes no difference is an error, but presets leave it out. T is the dtype\n"
     "  of the tensors:\n";
+
+static const char dialects[] =
+    "Dialects\n"
+    "  dialect= sets what a library does where others do otherwise. A key that is\n"
+    "  given goes before it, and all of it is echoed spelt out:\n";
 
 static const char outro[] =
     "\n"
@@ -128,6 +134,25 @@ static void append_formats(struct buf *out)
     }
 }
 
+static void append_dialects(struct buf *out)
+{
+    buf_puts(out, dialects);
+    for (size_t i = 0; i < pe_dialects_n(); i++) {
+        const struct pe_dialect *row = pe_dialect_at(i);
+        char text[320];
+        snprintf(text, sizeof text, "%s: %s%s%s%s%s", row->kinds, row->keys,
+                 row->request ? "," : "", row->request ? row->request : "", row->help ? ". " : "",
+                 row->help ? row->help : "");
+        for (char *c = text; (c = strchr(c, ',')) && c[1] != ' ';) /* lists may be broken */
+            *c = ' ';
+        buf_printf(out, "    %s", row->name);
+        text_column(out, COLUMN_PRESET);
+        text_wrap(out, COLUMN_PRESET, text);
+        buf_putc(out, '\n');
+    }
+    buf_putc(out, '\n');
+}
+
 static void append_stages(struct buf *out)
 {
     buf_puts(out, stages);
@@ -150,6 +175,7 @@ void help_write(struct buf *out)
     append_kinds(out);
     buf_puts(out, spelling);
     append_stages(out);
+    append_dialects(out);
     append_formats(out);
     buf_puts(out, outro);
 }

@@ -370,6 +370,6 @@ void openapi_echo(struct tree *holder, const char *path)
     const struct endpoint *endpoint = route->endpoint;
     for (size_t i = 0; i < endpoint->keys_n; i++)
         schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_ANSWER);
-    for (size_t i = 0; i < COMMON_EXPECTATIONS; i++)
+    for (size_t i = 0; i < COMMON_ECHOED_N; i++)
         schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_ANSWER);
 }

@@ -90,6 +90,7 @@ static bool put(struct pe_params *params, size_t i, struct pe_value *value, bool
         return false;
     }
     if (!old->set) {
+        value->implied = old->implied;
         *old = *value;
         old->given = true;
         return true;

@@ -30,6 +30,7 @@ static const struct pe_preset presets[] = {
     {"transformers", "freq:f32,angle:f32,table:T,apply:T", "Llama and most models of transformers"},
     {"vllm", "freq:f32,angle:f32,table:T,apply:T", "vLLM's cache of cos and sin"},
     {"ggml", "angle:f32,table:f32", "llama.cpp, but for its running product of angles"},
+    {"onnx", "apply:T", "ONNX RotaryEmbedding, with cos and sin as they are"},
     {"meta", "freq:f32,angle:f32,table:f32,apply:f32", "Meta's Llama code, and torchtune"},
 };
 
