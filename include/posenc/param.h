@@ -40,7 +40,7 @@ struct pe_param {
     const char *aliases; /* other spellings, space-separated, or NULL */
     enum pe_type type;
     double min, max;      /* inclusive (see PE_OPEN_MIN); of each element for PE_REALS */
-    unsigned multiple_of; /* PE_INT: 0 or the divisor asked for */
+    unsigned multiple_of; /* PE_INT: 0 or the divisor asked for; PE_REALS: 1 for integers */
     unsigned flags;       /* enum pe_param_flag */
     const char *fallback; /* default in text form; "@dim" copies dim; NULL: none */
     const char *choices; /* PE_ENUM(S): "interleaved|gptj half|neox|rotate_half": choice|alias... */

@@ -85,7 +85,7 @@ static void readouts(struct job *job, const struct pe_frequencies *f, size_t pai
     if (pe_params_find(&spec->params, "attention_factor", 16) >= 0)
         tree_number(tree, "attention_factor", pe_spec_attention(spec));
     double base = pe_spec_effective_base(spec);
-    if (isnan(base)) /* the frequencies are the caller's */
+    if (isnan(base)) /* the frequencies are no powers of one */
         tree_null(tree, "effective_base");
     else
         tree_number(tree, "effective_base", base);

@@ -129,7 +129,8 @@ static void make_spec(struct random_spec *spec, size_t i)
         const struct pe_param *row = &spec->kind->params[r];
         bool dim = strcmp(row->name, "dim") == 0, heads = strcmp(row->name, "heads") == 0;
         bool needed = !row->fallback && !(row->flags & PE_OPTIONAL);
-        if (row->type == PE_TEXT || !applies(spec, row) ||
+        bool fits_others = row->type == PE_REALS && row->multiple_of; /* sections and their axes */
+        if (row->type == PE_TEXT || fits_others || !applies(spec, row) ||
             !(dim || heads || row->when || needed || below(6) == 0))
             continue;
         random_setting(spec, row);
@@ -209,7 +210,7 @@ struct numbers {
     const char *name;
     size_t rank, shape[3], count;
     float data[4 * TOKENS * TOKENS + 64 * TOKENS];
-    int64_t positions[2 * TOKENS];
+    int64_t positions[PE_AXES_MAX * TOKENS];
     size_t axes;
 };
 
@@ -234,7 +235,11 @@ static void make_numbers(struct numbers *numbers, const struct random_spec *spec
 static void add_positions(char *out, const struct numbers *numbers)
 {
     for (size_t i = 0; i < numbers->axes * TOKENS; i++)
-        add(out, "%s%lld", i == 0 ? "" : i == TOKENS ? ";" : ",", (long long)numbers->positions[i]);
+        add(out, "%s%lld",
+            i == 0            ? ""
+            : i % TOKENS == 0 ? ";"
+                              : ",",
+            (long long)numbers->positions[i]);
 }
 
 /* A .safetensors file, with the request's other half as `request`, the positions in it or not. */
@@ -253,9 +258,13 @@ static void make_file(struct file *file, const struct numbers *numbers, const ch
         free(quoted);
         json_decref(text);
     }
-    if (positions)
-        add(header, "\"positions\":{\"dtype\":\"I64\",\"shape\":[%s%d],\"data_offsets\":[0,%zu]},",
-            numbers->axes == 2 ? "2," : "", TOKENS, len);
+    if (positions && numbers->axes == 1)
+        add(header, "\"positions\":{\"dtype\":\"I64\",\"shape\":[%d],\"data_offsets\":[0,%zu]},",
+            TOKENS, len);
+    else if (positions)
+        add(header,
+            "\"positions\":{\"dtype\":\"I64\",\"shape\":[%zu,%d],\"data_offsets\":[0,%zu]},",
+            numbers->axes, TOKENS, len);
     add(header, "\"%s\":{\"dtype\":\"F32\",\"shape\":[%zu,%zu", numbers->name, numbers->shape[0],
         numbers->shape[1]);
     if (numbers->rank == 3)

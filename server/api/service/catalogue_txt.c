@@ -82,7 +82,7 @@ static void append_values(struct buf *out, const struct pe_param *row)
         append_range(out, row);
         break;
     case PE_REALS:
-        buf_puts(out, "numbers, each ");
+        buf_puts(out, row->multiple_of ? "integers, each " : "numbers, each ");
         append_range(out, row);
         break;
     case PE_BOOL:

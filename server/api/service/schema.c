@@ -144,7 +144,7 @@ static void add_type(struct tree *schema, const struct pe_param *row, enum schem
     case PE_REALS:
         tree_string(schema, "type", "array");
         struct tree *items = tree_object(schema, "items");
-        tree_string(items, "type", "number");
+        tree_string(items, "type", row->multiple_of ? "integer" : "number");
         add_range(items, row);
         break;
     case PE_TEXT:

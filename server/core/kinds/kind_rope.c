@@ -18,7 +18,8 @@ static bool check(struct pe_spec *spec, struct pe_faults *faults)
 
 static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w)
 {
-    pe__rotary_frequency(spec, k, (size_t)pe_spec_number(spec, "rotary_dim"), scaled, w);
+    size_t width = (size_t)pe_spec_number(spec, "rotary_dim");
+    pe__rotary_frequency(&(struct pe__series){spec, width, width / 2}, k, k, scaled, w);
 }
 
 static void base(const struct pe_spec *spec, mpfr_t b)

@@ -31,7 +31,8 @@ static size_t frequencies_n(const struct pe_spec *spec)
 
 static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w)
 {
-    pe__rotary_frequency(spec, k, pe__rotary_pairs_n(spec), scaled, w);
+    size_t width = pe__rotary_pairs_n(spec);
+    pe__rotary_frequency(&(struct pe__series){spec, width, width / 2}, k, k, scaled, w);
 }
 
 static void pair_source(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k)

@@ -90,8 +90,13 @@ static bool check_freqs(struct pe_spec *spec, size_t pairs, struct pe_faults *fa
     return ok;
 }
 
-bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
-                      struct pe_faults *faults)
+bool pe__rotary_check_pairs(struct pe_spec *spec, size_t pairs, struct pe_faults *faults)
+{
+    bool ok = check_kept(&spec->params, pairs, faults);
+    return check_freqs(spec, pairs, faults) && ok;
+}
+
+bool pe__rotary_check_turning(struct pe_spec *spec, unsigned multiple, struct pe_faults *faults)
 {
     struct pe_params *params = &spec->params;
     bool ok = convert_fraction(spec, multiple, faults);
@@ -105,9 +110,16 @@ bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
     if (direction->set && direction->number == 0)
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "direction", NULL,
                           "direction must be 1 or -1, got 0");
+    return ok;
+}
+
+bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
+                      struct pe_faults *faults)
+{
+    bool ok = pe__rotary_check_turning(spec, multiple, faults);
+    const struct pe_value *rotary_dim = pe__params_value(&spec->params, "rotary_dim");
     size_t width = rotary_dim->set ? (size_t)rotary_dim->number / axes : 0;
-    ok = check_kept(params, width / 2, faults) && ok;
-    ok = check_freqs(spec, width / 2, faults) && ok;
+    ok = pe__rotary_check_pairs(spec, width / 2, faults) && ok;
     const struct pe__series series = {spec, width, width / 2};
     return pe__scaling_check(spec, &series, faults) && ok;
 }
@@ -119,7 +131,7 @@ size_t pe__rotary_pairs_n(const struct pe_spec *spec)
 
 void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second)
 {
-    bool interleaved = pe_spec_number(spec, "layout") == 0;
+    bool interleaved = pe_spec_number(spec, "layout") == PE__LAYOUT_INTERLEAVED;
     *first = interleaved ? 2 * pair : pair;
     *second = interleaved ? 2 * pair + 1 : pair + pe__rotary_pairs_n(spec);
 }
@@ -134,9 +146,10 @@ static const struct pe_value *value_of(const struct pe_spec *spec, const char *n
     return row >= 0 && spec->params.value[row].set ? &spec->params.value[row] : NULL;
 }
 
-void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled, mpfr_t w)
+void pe__rotary_frequency(const struct pe__series *series, size_t k, size_t pair, bool scaled,
+                          mpfr_t w)
 {
-    const struct pe__series series = {spec, width, width / 2};
+    const struct pe_spec *spec = series->spec;
     const struct pe__scaling *scaling = pe__scaling_of(spec);
     const struct pe_value *kept = value_of(spec, "kept_pairs");
     const struct pe_value *freqs = value_of(spec, "freqs");
@@ -144,14 +157,14 @@ void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bo
     mpfr_t fine;
     mpfr_init2(fine, mpfr_get_prec(w) + GUARD_BITS);
     if (freqs)
-        mpfr_set_d(fine, freqs->list[k], MPFR_RNDN);
+        mpfr_set_d(fine, freqs->list[pair], MPFR_RNDN);
     else
-        pe__series_power(&series, 2 * k, width, fine);
+        pe__series_power(series, 2 * k, series->width, fine);
     if (scaled && scaling->frequency)
-        scaling->frequency(&series, k, fine);
+        scaling->frequency(series, k, fine);
     if (scaled && divisors)
-        mpfr_div_d(fine, fine, divisors->list[k], MPFR_RNDN);
-    if (scaled && kept && k >= (size_t)kept->number)
+        mpfr_div_d(fine, fine, divisors->list[pair], MPFR_RNDN);
+    if (scaled && kept && pair >= (size_t)kept->number)
         mpfr_set_zero(fine, 1);
     mpfr_set(w, fine, MPFR_RNDN);
     mpfr_clear(fine);

@@ -14,11 +14,18 @@
 /* The rows of all rotating kinds; dim and rotary_dim are multiples of `multiple`. In two parts, so
  * that a kind can put rows of its own between layout and rotary_dim. */
 #define PE__ROTARY_ROWS_LAYOUT(multiple)                                                           \
-    PE__ROW_DIM(multiple, multiple), PE__ROW_BASE,                                                 \
+    PE__ROW_DIM(multiple, multiple), PE__ROW_BASE, PE__ROTARY_ROW_LAYOUT("", "")
+
+enum pe__layout { PE__LAYOUT_INTERLEAVED, PE__LAYOUT_HALF, PE__LAYOUT_HALF_PER_AXIS };
+
+/* With more layouts than the two. */
+#define PE__ROTARY_ROW_LAYOUT(more_choices, more_help)                                             \
     {                                                                                              \
         .name = "layout", .type = PE_ENUM,                                                         \
-        .choices = "interleaved|gptj half|neox|rotate_half|halves", .fallback = "interleaved",     \
-        .help = "Channels of pair i: interleaved 2i and 2i+1, half i and i+rotary_dim/2."          \
+        .choices = "interleaved|gptj half|neox|rotate_half|halves" more_choices,                   \
+        .fallback = "interleaved",                                                                 \
+        .help =                                                                                    \
+            "Channels of pair i: interleaved 2i and 2i+1, half i and i+rotary_dim/2" more_help "." \
     }
 
 #define PE__ROTARY_ROWS_ROTATION(multiple)                                                         \
@@ -73,11 +80,15 @@
  * with a series of frequencies each. */
 bool pe__rotary_check(struct pe_spec *spec, unsigned multiple, size_t axes,
                       struct pe_faults *faults);
+/* Its parts for kinds whose series differ: the rules of the turning, and of what is said pair by
+ * pair; then there are those of the scaling. */
+bool pe__rotary_check_turning(struct pe_spec *spec, unsigned multiple, struct pe_faults *faults);
+bool pe__rotary_check_pairs(struct pe_spec *spec, size_t pairs, struct pe_faults *faults);
 size_t pe__rotary_pairs_n(const struct pe_spec *spec);
 void pe__rotary_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
-/* w = base^(-2k / width) or freqs[k]; when `scaled` asks for it changed by the scaling, divided by
- * freq_factors[k], and 0 past kept_pairs. */
-void pe__rotary_frequency(const struct pe_spec *spec, size_t k, size_t width, bool scaled,
+/* w = base^(-2k / width) or freqs[pair]; when `scaled` asks for it changed by the scaling, divided
+ * by freq_factors[pair], and 0 past kept_pairs. */
+void pe__rotary_frequency(const struct pe__series *series, size_t k, size_t pair, bool scaled,
                           mpfr_t w);
 /* What cos and sin are multiplied by; false if it is 1. */
 bool pe__rotary_attention(const struct pe_spec *spec, mpfr_t factor);

@@ -153,6 +153,19 @@ void pe__params_derive(struct pe_params *params, const char *name, double number
     value->number = number;
 }
 
+bool pe__params_derive_list(struct pe_params *params, const char *name, const double *list,
+                            size_t n, struct pe_faults *faults)
+{
+    struct pe_value *value = pe__params_value(params, name);
+    value->list = malloc(n * sizeof *list);
+    if (!value->list)
+        return pe_fault_add(faults, PE_NO_MEMORY, name, NULL, "no memory for %zu numbers", n);
+    memcpy(value->list, list, n * sizeof *list);
+    value->list_n = n;
+    value->set = true;
+    return true;
+}
+
 void pe__params_drop(struct pe_params *params, const char *name)
 {
     struct pe_value *value = pe__params_value(params, name);

@@ -15,6 +15,9 @@ bool pe__params_set(struct pe_params *params, struct pe__span name, struct pe__s
 struct pe_value *pe__params_value(struct pe_params *params, const char *name);
 /* Gives a row its value by rule, as if it were a default. */
 void pe__params_derive(struct pe_params *params, const char *name, double number);
+/* The same for a list, which is copied. False without memory. */
+bool pe__params_derive_list(struct pe_params *params, const char *name, const double *list,
+                            size_t n, struct pe_faults *faults);
 /* Takes a value away: the echo and the compact form do not show it. */
 void pe__params_drop(struct pe_params *params, const char *name);
 /* The same if the value is this number, which is what not to give it means. */

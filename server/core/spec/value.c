@@ -54,7 +54,7 @@ static bool check_number(const struct pe_param *row, double number, struct pe_fa
         return fault_number(row, faults, "true or false", number);
     if (row->type == PE_BOOL)
         return true;
-    if (row->type == PE_INT && number != trunc(number))
+    if ((row->type == PE_INT || row->multiple_of == 1) && number != trunc(number))
         return fault_number(row, faults, "an integer", number);
     if ((row->flags & PE_OPEN_MIN) && number <= row->min)
         return fault_limit(row, faults, "greater than", row->min, number);
