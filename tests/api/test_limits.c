@@ -241,7 +241,7 @@ static void expect_refused(const struct pe_kind *kind, const struct pe_param *ro
 
 static double next_beyond(const struct pe_param *row, double limit, double direction)
 {
-    if (row->type != PE_INT)
+    if (row->type != PE_INT && row->multiple_of == 0)
         return nextafter(limit, direction * INFINITY);
     return limit + direction * (row->multiple_of > 1 ? row->multiple_of : 1);
 }

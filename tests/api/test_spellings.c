@@ -116,7 +116,7 @@ static void random_setting(struct random_spec *spec, const struct pe_param *row)
     else
         setting->numbers_n = 1;
     if (row->type == PE_REALS)
-        setting->numbers_n = strcmp(row->name, "slopes") == 0 ? spec->heads : spec->dim / 2;
+        setting->numbers_n = spec->kind->acts == PE_BIASES ? spec->heads : spec->dim / 2;
     for (size_t i = 0; i < setting->numbers_n; i++)
         setting->number[i] = random_number(row);
 }

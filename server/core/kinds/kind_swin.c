@@ -23,6 +23,7 @@ static const struct pe_param rows[] = {
      .type = PE_REALS,
      .min = 1,
      .max = SIDE_MAX,
+     .multiple_of = 1,
      .fallback = "7,7",
      .help = "Rows and columns of the window."},
     PE__ROW_TABLE_SEED,
@@ -58,16 +59,11 @@ static void table_size(const struct pe_spec *spec, size_t *rows_n, size_t *cols)
 static bool check_window(const struct pe_spec *spec, struct pe_faults *faults)
 {
     const struct pe_value *window = pe_params_get(&spec->params, "window");
-    if (!window->set)
-        return true;
-    bool is_pair = window->list_n == 2;
-    if (is_pair && window->list[0] == floor(window->list[0]) &&
-        window->list[1] == floor(window->list[1]))
+    if (!window->set || window->list_n == 2)
         return true;
     return pe_fault_add(faults, PE_INVALID_VALUE, "window", "for example 7,7",
-                        "window must be two whole numbers, rows and columns; got %zu number%s%s",
-                        window->list_n, window->list_n == 1 ? "" : "s",
-                        is_pair ? ", not whole" : "");
+                        "window must be two numbers, rows and columns; got %zu number%s",
+                        window->list_n, window->list_n == 1 ? "" : "s");
 }
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)

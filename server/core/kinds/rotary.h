@@ -53,7 +53,7 @@ enum pe__layout { PE__LAYOUT_INTERLEAVED, PE__LAYOUT_HALF, PE__LAYOUT_HALF_PER_A
          .help = "1 rotates counter-clockwise, -1 clockwise; 0 is not allowed."},                  \
         PE__ROW_SHIFT, PE__SCALING_ROWS
 
-/* What kinds have besides whose pairs are numbered as their frequencies are. */
+/* What kinds have besides in which every pair has a frequency of its own. */
 #define PE__ROTARY_ROWS_SERIES                                                                     \
     {.name = "kept_pairs",                                                                         \
      .type = PE_INT,                                                                               \
