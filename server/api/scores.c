@@ -42,6 +42,8 @@ struct own {
     struct content content;
     struct tensor q, k;
     bool posted;
+    bool apart;      /* q and k have encodings of their own: one block for both */
+    size_t blocks_n; /* of encodings that are compared */
     size_t dim, vectors_n;
     struct answer_axis anchor_axis, offset_axis;
     const char **spec_names; /* compact forms */
@@ -157,7 +159,7 @@ static bool check_work(struct job *job, const struct own *own)
     size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
     size_t terms = job_key(job, "terms")->number != 0 ? 5 : 1;
     size_t work =
-        job_product((size_t[]){job->specs_n, a_n, o_n, own->dim, own->vectors_n, terms}, 6);
+        job_product((size_t[]){own->blocks_n, a_n, o_n, own->dim, own->vectors_n, terms}, 6);
     job->work = work / 64; /* a score is worth some dim multiply-adds */
     if (work <= WORK_MAX)
         return true;
@@ -189,8 +191,8 @@ static bool check_kinds(struct job *job)
  */
 static void matrix_state(struct job *job, const struct own *own, const char *name)
 {
-    size_t shape[] = {job->specs_n, own->anchors.list->n, own->offsets.list->n};
-    bool several = job->specs_n > 1;
+    size_t shape[] = {own->blocks_n, own->anchors.list->n, own->offsets.list->n};
+    bool several = own->blocks_n > 1;
     struct output *output =
         job_output(job, name, PE_F64, several ? 3 : 2, several ? shape : shape + 1);
     struct answer_axis *axis = output->axes;
@@ -203,8 +205,8 @@ static void matrix_state(struct job *job, const struct own *own, const char *nam
 
 static bool outputs_state(struct job *job, struct own *own)
 {
-    const char **names = job_alloc(job, job->specs_n, sizeof *names);
-    for (size_t s = 0; names && s < job->specs_n; s++)
+    const char **names = job_alloc(job, own->blocks_n, sizeof *names);
+    for (size_t s = 0; names && s < own->blocks_n; s++)
         names[s] = job->specs[s].compact;
     own->spec_names = names;
     own->anchor_axis = (struct answer_axis){
@@ -216,7 +218,7 @@ static bool outputs_state(struct job *job, struct own *own)
         matrix_state(job, own, term_names[t]);
     job_output(job, "offsets", PE_F64, 1, &own->offsets.list->n)->axes[0] = own->offset_axis;
     job_output(job, "anchors", PE_F64, 1, &own->anchors.list->n)->axes[0] = own->anchor_axis;
-    job->outputs_hidden = job->specs_n > 1; /* JSON has a block for each encoding */
+    job->outputs_hidden = own->blocks_n > 1; /* JSON has a block for each encoding */
     return names != NULL;
 }
 
@@ -224,10 +226,11 @@ static bool prepare(struct job *job)
 {
     static const double tolerances[PE_I64] = {1e-12, 1e-5, 1e-2, 5e-2};
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
-    if (!own || !read_vectors(job, own) || !job_table(job))
+    if (!own || !read_vectors(job, own) || !job_table(job) || !scores_apart_read(job, &own->apart))
         return false;
+    own->blocks_n = own->apart ? 1 : job->specs_n;
     bool ok = read_scale(job, own);
-    ok = settle_dim(job, own) && check_kinds(job) && ok;
+    ok = settle_dim(job, own) && check_kinds(job) && (!own->apart || scores_apart_check(job)) && ok;
     ok = job_positions(job, "anchors", NULL, 1, &own->anchors) && ok;
     ok = job_positions(job, "offsets", NULL, 1, &own->offsets) && ok;
     ok = (own->posted || content_read(job, own->dim, &own->content)) && ok;
@@ -287,6 +290,7 @@ static struct pe_scores *core_job(struct job *job, size_t spec)
     int head = pe_params_find(params, "head", 4);
     *core = (struct pe_scores){
         .plan = job_plan(job, spec),
+        .k_plan = own->apart ? job_plan(job, K_SPEC) : NULL,
         .q = own->q_at,
         .k = own->k_at,
         .vectors_n = own->vectors_n,
@@ -390,15 +394,17 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
 static bool compute(struct job *job)
 {
     struct own *own = job->own;
-    bool several = job->specs_n > 1;
+    bool several = own->blocks_n > 1;
     own->q_at = vector_f64(job, own, &own->q, "q");
     own->k_at = own->q_at ? vector_f64(job, own, &own->k, "k") : NULL;
     if (!own->k_at || !outputs_make(job, own) || !vectors_finite(job, own))
         return false;
     struct tree *blocks = several ? tree_array(job->answer.root, "blocks") : NULL;
-    for (size_t s = 0; s < job->specs_n; s++)
+    for (size_t s = 0; s < own->blocks_n; s++)
         if (!compute_block(job, blocks, s))
             return false;
+    if (own->apart)
+        scores_apart_tell(job);
     return true;
 }
 

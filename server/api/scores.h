@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* scores.h: what scores.c (reading, computing) and scores_readouts.c (telling) share. */
+/*
+ * scores.h: what scores.c (reading, computing), scores_apart.c (q and k with encodings of their
+ * own) and scores_readouts.c (telling) share.
+ */
 #ifndef API_SCORES_H
 #define API_SCORES_H
 
@@ -11,6 +14,15 @@ struct score_block {
     const struct pe_scores *job;
     double tolerance;
 };
+
+#define K_SPEC 1 /* of the job's, where q and k have encodings of their own; q's is 0 */
+
+/* Whether they have; then q's comes first. */
+bool scores_apart_read(struct job *job, bool *apart);
+/* After job_specs_finish: whether the two can meet. */
+bool scores_apart_check(struct job *job);
+/* The two specs, and that they differ, into the answer. */
+void scores_apart_tell(struct job *job);
 
 /* Adds range, spread, norm_q, norm_k, relative (and the terms' spreads) to `readouts`. */
 void scores_readouts(struct tree *readouts, const struct score_block *block);

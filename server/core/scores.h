@@ -108,7 +108,8 @@ static inline struct pe__bias_at pe__cell_bias(const struct pe__cell *cell)
 
 /* The encoding's own value in term t at a place; of rotations cos, sin or, for channels that pass,
  * 1. */
-void pe__code_exact(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y);
+void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan, struct pe__pos at,
+                    size_t t, mpfr_t y);
 
 /* An output to the precision of y (a pe__exact_fn: context is the cell, i the output). */
 void pe__cell_exact(const void *context, size_t i, mpfr_t y);

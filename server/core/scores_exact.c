@@ -51,9 +51,9 @@ static void learned_exactly(const struct pe_plan *plan, struct pe__pos at, size_
     mpfr_clear(value);
 }
 
-void pe__code_exact(const struct pe__cell *cell, struct pe__pos at, size_t t, mpfr_t y)
+void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan, struct pe__pos at,
+                    size_t t, mpfr_t y)
 {
-    const struct pe_plan *plan = cell->job->plan;
     bool is_cos = t < plan->pairs;
     if (cell->order[t] == PE__NO_CHANNEL)
         mpfr_set_zero(y, 1);
@@ -86,17 +86,17 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
         break;
     case PE__CROSS_Q:
         elements_exactly(cell, job->q, t, factor);
-        pe__code_exact(cell, key, t, y);
+        pe__code_exact(cell, job->plan, key, t, y);
         break;
     case PE__CROSS_K:
         elements_exactly(cell, job->k, t, factor);
-        pe__code_exact(cell, query, t, y);
+        pe__code_exact(cell, job->plan, query, t, y);
         break;
     case PE__POSITION:
         mpfr_set_prec(factor, mpfr_get_prec(y));
-        pe__code_exact(cell, query, t, factor);
+        pe__code_exact(cell, job->plan, query, t, factor);
         mpfr_mul_ui(factor, factor, cell->n, MPFR_RNDN);
-        pe__code_exact(cell, key, t, y);
+        pe__code_exact(cell, job->plan, key, t, y);
         break;
     case PE__BIAS:
         mpfr_set_ui(factor, cell->n, MPFR_RNDN);
@@ -106,7 +106,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
     default:
         mixed_exactly(cell, t, factor);
         if (!mpfr_zero_p(factor))
-            pe__code_exact(cell, (struct pe__pos){cell->distance, 0}, t, y);
+            pe__code_exact(cell, job->plan, (struct pe__pos){cell->distance, 0}, t, y);
     }
     mpfr_mul(y, y, factor, MPFR_RNDN);
     mpfr_clear(factor);
@@ -165,7 +165,7 @@ static void square_term(const void *context, size_t i, mpfr_t y)
     } else if (!lengths->at || rotates) {
         mpfr_set_zero(y, 1);
     } else {
-        pe__code_exact(lengths->cell, *lengths->at, t, y);
+        pe__code_exact(lengths->cell, plan, *lengths->at, t, y);
         if (i % 3 == 1) {
             mpfr_mul_d(y, y, x, MPFR_RNDN);
             mpfr_mul_2ui(y, y, 1, MPFR_RNDN);

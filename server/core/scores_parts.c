@@ -175,16 +175,21 @@ struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, 
 
 /* ---- Codes -------------------------------------------------------------------------------- */
 
-static void code_from_pairs(struct pe__parts *parts, struct pe__pos at, struct pe__row *code)
+static size_t blocks_of(const struct pe_plan *plan)
 {
-    const struct pe_plan *plan = parts->job->plan;
+    return (plan->pairs + PE__BLOCK - 1) / PE__BLOCK;
+}
+
+static void code_from_pairs(struct pe__parts *parts, const struct pe_plan *plan, struct pe__pos at,
+                            struct pe__row *code)
+{
     const struct pe__pos places[PE_AXES_MAX] = {at};
     struct pe__planes planes;
     size_t pairs = plan->pairs;
+    struct pe__plan_walk *walk = parts->walks + (plan == parts->job->plan ? 0 : blocks_of(plan));
     for (size_t first = 0; first < pairs; first += PE__BLOCK) {
         size_t n = pairs - first < PE__BLOCK ? pairs - first : PE__BLOCK;
-        double eps =
-            pe__plan_pairs_at(plan, &parts->walks[first / PE__BLOCK], places, first, n, &planes);
+        double eps = pe__plan_pairs_at(plan, walk++, places, first, n, &planes);
         if (plan->amplified && pe__has_part(parts, PE__ROTATED))
             eps = pe__plan_amplify(plan, n, eps, &planes);
         memcpy(&code->hi[first], planes.cos_hi, n * sizeof(double));
@@ -202,12 +207,13 @@ static void code_from_pairs(struct pe__parts *parts, struct pe__pos at, struct p
 }
 
 /* The encoding's value in every term at a place (shift included). */
-static void make_code(struct pe__parts *parts, struct pe__pos at, struct pe__row *code)
+static void make_code(struct pe__parts *parts, const struct pe_plan *plan, struct pe__pos at,
+                      struct pe__row *code)
 {
-    const struct pe_plan *plan = parts->job->plan;
     row_clear(code);
+    code->plan = plan;
     if (plan->cis)
-        code_from_pairs(parts, at, code);
+        code_from_pairs(parts, plan, at, code);
     else
         code->eps = pe__plan_row(plan, at, 0, parts->cell.terms_n, code->hi, code->lo);
     if (plan->spec.kind->properties & PE_LEARNED) { /* a learned table is one of doubles */
@@ -220,14 +226,14 @@ static void make_code(struct pe__parts *parts, struct pe__pos at, struct pe__row
 
 /* anchor + offset + shift, exact unless the three span more than 106 bits; with a pos stage the sum
  * of the first two is rounded to it. */
-static struct pe__pos place_of(const struct pe_scores *job, double anchor, double offset)
+static struct pe__pos place_of(const struct pe_plan *plan, double anchor, double offset)
 {
-    const struct pe_stages *stages = &job->plan->stages;
+    const struct pe_stages *stages = &plan->stages;
     struct pe__dd sum = pe__two_sum(anchor, offset);
     if (pe__stage_named(stages, PE_STAGE_POS))
         sum = (struct pe__dd){pe__sum(stages->dtype[PE_STAGE_POS], anchor, offset), 0};
-    if (job->plan->spec.kind->acts != PE_BIASES) /* there it cancels */
-        sum = pe__dd_add(sum, (struct pe__dd){job->plan->shift, 0});
+    if (plan->spec.kind->acts != PE_BIASES) /* there it cancels */
+        sum = pe__dd_add(sum, (struct pe__dd){plan->shift, 0});
     return (struct pe__pos){sum.hi, sum.lo};
 }
 
@@ -241,19 +247,22 @@ static bool has_codes(const struct pe__parts *parts)
 void pe__choose_place(struct pe__parts *parts, double anchor, double offset)
 {
     struct pe__cell *cell = &parts->cell;
-    cell->place = place_of(parts->job, anchor, offset);
-    cell->distance = parts->job->anchor_is_key ? offset : 0 - offset;
+    const struct pe_scores *job = parts->job;
+    const struct pe_plan *plan = job->k_plan ? job->k_plan : job->plan;
+    cell->place = place_of(plan, anchor, offset);
+    cell->distance = job->anchor_is_key ? offset : 0 - offset;
     if (has_codes(parts))
-        make_code(parts, cell->place, &parts->place_code);
+        make_code(parts, plan, cell->place, &parts->place_code);
     if (pe__has_part(parts, PE__ROTATED))
-        make_code(parts, (struct pe__pos){cell->distance, 0}, &parts->place_code);
+        make_code(parts, plan, (struct pe__pos){cell->distance, 0}, &parts->place_code);
 }
 
 void pe__choose_anchor(struct pe__parts *parts, double anchor)
 {
-    parts->cell.anchor = place_of(parts->job, anchor, 0);
+    const struct pe_plan *plan = parts->job->plan;
+    parts->cell.anchor = place_of(plan, anchor, 0);
     if (has_codes(parts))
-        make_code(parts, parts->cell.anchor, &parts->anchor_code);
+        make_code(parts, plan, parts->cell.anchor, &parts->anchor_code);
 }
 
 /* ---- Parts -------------------------------------------------------------------------------- */
@@ -347,7 +356,7 @@ static void cut_rows(struct pe__parts *parts, size_t n)
 bool pe__parts_init(struct pe__parts *parts, struct pe_scores *job)
 {
     const struct pe_plan *plan = job->plan;
-    size_t blocks_n = (plan->pairs + PE__BLOCK - 1) / PE__BLOCK;
+    size_t blocks_n = (job->k_plan ? 2 : 1) * blocks_of(plan);
     size_t terms_max = 2 * plan->pairs + job->dim;
     *parts = (struct pe__parts){.job = job};
     bool *taken = calloc(job->dim, sizeof *taken);

@@ -14,7 +14,8 @@
 struct pe__row {
     double *hi, *lo;
     double eps;
-    double size; /* sum of |hi| */
+    double size;                /* sum of |hi| */
+    const struct pe_plan *plan; /* of an encoding's values: that they are from */
 };
 
 struct pe__parts {
@@ -22,7 +23,7 @@ struct pe__parts {
     struct pe__cell cell; /* the one in work, with all vectors */
     size_t *order;
     double *numbers;             /* memory of the rows */
-    struct pe__plan_walk *walks; /* one per block of pairs */
+    struct pe__plan_walk *walks; /* one per block of pairs, of k_plan behind those of plan */
     bool divides_by_zero;        /* where pe__cell_exact says so */
 
     size_t first, n; /* the chosen vectors */

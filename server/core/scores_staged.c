@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * scores_staged.c: scores of a pipeline that rounds: the query encoded at its place, the key at its
- * own, element by element, then their dot product. Elements are doubles with an apply stage, else
+ * scores_staged.c: scores of a pipeline that rounds, or of a query and a key with encodings of
+ * their own: the query encoded at its place, the key at its own, element by element, then their dot
+ * product. Elements are doubles with an apply stage, else
  * real numbers; the dot product is a running sum in the format of its stage, else exact. So equal
  * distances need not score equally here, which is what one wants to see.
  */
@@ -24,7 +25,7 @@ bool pe__scores_are_staged(const struct pe_scores *job)
 {
     unsigned of_plan = job->plan->stages.named & ~(1u << PE_STAGE_FREQ);
     unsigned own = job->stages ? job->stages->named & ~PE_STAGES_OF_PLANS : 0;
-    return of_plan != 0 || (own & pe_kind_stages(job->plan->spec.kind)) != 0;
+    return job->k_plan || of_plan != 0 || (own & pe_kind_stages(job->plan->spec.kind)) != 0;
 }
 
 /* ---- Elements ----------------------------------------------------------------------------- */
@@ -32,7 +33,7 @@ bool pe__scores_are_staged(const struct pe_scores *job)
 static void code_exact(const void *context, size_t t, mpfr_t y)
 {
     const struct pe__encoded *encoded = context;
-    pe__code_exact(encoded->cell, encoded->at, t, y);
+    pe__code_exact(encoded->cell, encoded->code->plan, encoded->at, t, y);
 }
 
 /* The encoding's value in term t. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * scores_staged.h: scores whose elements are encoded one by one, because stages round on the way.
- * Sums over the cell's vectors and lengths, as balls and by MPFR.
+ * scores_staged.h: scores whose elements are encoded one by one, because stages round on the way,
+ * or because only the places say it all, where q and k have encodings of their own. Sums over the
+ * cell's vectors and lengths, as balls and by MPFR.
  */
 #ifndef PE_CORE_SCORES_STAGED_H
 #define PE_CORE_SCORES_STAGED_H
@@ -17,7 +18,7 @@ struct pe__encoded {
     const struct pe__row *code; /* the encoding's values there */
 };
 
-/* Whether any stage rounds what scores from distances alone would not show. */
+/* Whether there is what scores from distances alone would not show: a stage, two encodings. */
 bool pe__scores_are_staged(const struct pe_scores *job);
 
 /* The score summed over the cell's vectors, without scale and normalization. */

@@ -225,6 +225,8 @@ const char *job_canonical(struct job *job);
 /* answer parts made for every endpoint: spec, spec_id, params from the key rows, links. */
 void job_answer_begin(struct job *job);
 void job_answer_end(struct job *job);
+/* A sentence about the answer. */
+void job_note(struct job *job, const char *note);
 /* {"kind":..,"dim":..} with every parameter that applies. */
 void job_spec_tree(struct tree *parent, const char *key, const struct pe_spec *spec);
 /* A spec as the query keys of a URL, from its compact form: "?kind=rope&dim=64". */

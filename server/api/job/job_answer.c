@@ -212,6 +212,14 @@ void job_answer_begin(struct job *job)
     job_outputs_tree(job);
 }
 
+void job_note(struct job *job, const char *note)
+{
+    struct answer *answer = &job->answer;
+    if (!answer->notes)
+        answer->notes = tree_array(answer->root, "notes");
+    tree_string(answer->notes, NULL, note);
+}
+
 void job_answer_end(struct job *job)
 {
     if (job->answer.params)
@@ -219,10 +227,8 @@ void job_answer_end(struct job *job)
     for (size_t i = 0; job->answer.params && i < COMMON_ECHOED_N; i++)
         if (common_differs(job, (enum common)i))
             tree_value(job->answer.params, &common_keys[i], &job->common.value[i]);
-    if (job_stages_note(job)) {
-        job->answer.notes = tree_array(job->answer.root, "notes");
-        tree_string(job->answer.notes, NULL, job_stages_note(job));
-    }
+    if (job_stages_note(job))
+        job_note(job, job_stages_note(job));
     if (job->request->method != METHOD_POST)
         links(job);
 }
