@@ -106,6 +106,10 @@ double pe_spec_effective_base(const struct pe_spec *spec);
 double pe_spec_attention(const struct pe_spec *spec);
 /* What a softmax scale is multiplied by, where that has a part of the attention factor. */
 double pe_spec_softmax(const struct pe_spec *spec);
+/* scaling=yarn: the term above the line of its attention factor, by mscale. NaN without it. */
+double pe_spec_mscale(const struct pe_spec *spec);
+/* scaling=dynamic and dynamic_step: the number whose power multiplies the base. NaN without. */
+double pe_spec_ntk_alpha(const struct pe_spec *spec);
 /* After all keys are set: defaults, then the rules between parameters. */
 bool pe_spec_finish(struct pe_spec *spec, struct pe_faults *faults);
 /* The compact form "rope:dim=64,layout=half": defaults left out (except dim), keys in table

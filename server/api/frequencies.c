@@ -4,6 +4,7 @@
  * that has frequencies.
  */
 #include <math.h>
+#include <string.h>
 
 #include "aspects.h"
 #include "keys.h"
@@ -62,6 +63,30 @@ static bool prepare(struct job *job)
     return job_stages(job, 1u << PE_STAGE_FREQ, dtype) && aspects_with(job);
 }
 
+/* A parameter of the scaling, 0 where it is not read. */
+static double scaling_number(const struct pe_spec *spec, const char *name)
+{
+    int row = pe_params_find(&spec->params, name, strlen(name));
+    bool read = row >= 0 && pe_params_applies(&spec->params, (size_t)row);
+    return read ? spec->params.value[row].number : 0;
+}
+
+/* What a scaling comes to where its parameters alone do not say it: a factor that follows from
+ * others; the alpha of implementations that have no factor beside it; the two places where models
+ * with mscale multiply. */
+static void scaling_readouts(struct tree *tree, const struct pe_spec *spec)
+{
+    double factor = scaling_number(spec, "factor"), alpha = pe_spec_ntk_alpha(spec);
+    if (factor != 0 && !pe_params_get(&spec->params, "factor")->given)
+        tree_number(tree, "factor", factor);
+    if (!isnan(alpha) && (factor == 0 || factor == 1))
+        tree_number(tree, "ntk_alpha", alpha);
+    if (scaling_number(spec, "mscale") == 0 && scaling_number(spec, "mscale_all_dim") == 0)
+        return;
+    tree_number(tree, "mscale_term", pe_spec_mscale(spec));
+    tree_number(tree, "softmax_multiplier", pe_spec_softmax(spec));
+}
+
 static void readouts(struct job *job, const struct pe_frequencies *f, size_t pairs)
 {
     static const char *const names[] = {"kept", "blended", "divided"};
@@ -89,6 +114,7 @@ static void readouts(struct job *job, const struct pe_frequencies *f, size_t pai
         tree_null(tree, "effective_base");
     else
         tree_number(tree, "effective_base", base);
+    scaling_readouts(tree, spec);
 }
 
 static bool compute(struct job *job)

@@ -206,3 +206,56 @@ Test(scores, are_told_in_three_sentences)
     cr_expect(strstr(text, "norm of q 7.63305 becomes 9.63687 to 10.2492"), "%s", text);
     call_end(&request);
 }
+
+/* ---- q and k with encodings of their own --------------------------------------------------- */
+
+#define ONES    "\"q\":[1,1,1,1,1,1,1,1],\"k\":[1,1,1,1,1,1,1,1],\"anchors\":[31],\"offsets\":[-12]"
+#define DYNAMIC "rope:layout=half,scaling=dynamic,factor=2,original_max=16,context="
+
+/* Keys cached when the context was 20, a query at 32: neither is what a computation anew gives. */
+Test(apart, is_computed_and_said)
+{
+    json_t *mixed = ask("POST", "/v1/scores",
+                        "{" ONES ",\"specs\":{\"k\":\"" DYNAMIC "20\",\"q\":\"" DYNAMIC "32\"}}");
+    json_t *even = ask("POST", "/v1/scores",
+                       "{" ONES ",\"specs\":{\"q\":\"" DYNAMIC "32\",\"k\":\"" DYNAMIC "32\"}}");
+    json_t *one = ask("POST", "/v1/scores", "{" ONES ",\"spec\":\"" DYNAMIC "32\"}");
+    cr_expect_float_eq(number(mixed, "tensors/scores/data/0/0"), 7.4527122129877235, 1e-14);
+    cr_expect_float_eq(number(even, "tensors/scores/data/0/0"), 7.031112227732603, 1e-14);
+    cr_expect_eq(number(one, "tensors/scores/data/0/0"), number(even, "tensors/scores/data/0/0"));
+    cr_expect_eq(number(mixed, "specs/q/context"), 32);
+    cr_expect_eq(number(mixed, "specs/k/context"), 20);
+    cr_expect(json_array_size(json_object_get(mixed, "notes")) == 1);
+    cr_expect_null(json_object_get(even, "notes"));
+    json_decref(mixed);
+    json_decref(even);
+    json_decref(one);
+}
+
+Test(apart, needs_two_that_can_meet)
+{
+    static const struct {
+        const char *more, *where;
+    } wrong[] = {
+        {"\"specs\":{\"q\":\"rope\"}", "/specs"},
+        {"\"specs\":{\"q\":\"rope\",\"table\":\"rope\"}", "/specs"},
+        {"\"specs\":{\"q\":\"rope\",\"k\":\"sinusoidal\"}", "/specs"},
+        {"\"specs\":{\"q\":\"rope\",\"k\":\"rope:layout=half\"}", "/specs"},
+        {"\"specs\":{\"q\":\"rope\",\"k\":\"rope:rotary_dim=4\"}", "/specs"},
+        {"\"specs\":{\"q\":\"rope\",\"k\":\"rope\"},\"anchor_is\":\"key\"", "/anchor_is"},
+        {"\"specs\":{\"q\":\"rope\",\"k\":\"rope\"},\"normalize\":\"first\"", "/normalize"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct request request;
+        char body[400];
+        snprintf(body, sizeof body, "{" ONES ",%s}", wrong[i].more);
+        call(&request, "POST", "/v1/scores", body);
+        json_t *problem = call_json(&request);
+        cr_expect_eq(request.response.status, 400, "%s: %s", wrong[i].more, call_body(&request));
+        const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
+        cr_expect_str_eq(json_string_value(json_object_get(error, "pointer")), wrong[i].where, "%s",
+                         wrong[i].more);
+        json_decref(problem);
+        call_end(&request);
+    }
+}

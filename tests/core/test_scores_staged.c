@@ -336,3 +336,71 @@ Test(scores_staged, says_so_when_there_is_no_number)
     cr_assert_eq(run(&setup, "none:dim=8"), PE_OK);
     cr_expect_eq(setup.scores[0], INFINITY, "a million is beyond f16");
 }
+
+/* ---- q and k with encodings of their own --------------------------------------------------- */
+
+#define BITS 400
+
+/* x rotated, half-split, by p * base^(-2i/8), times `gain`. */
+static void rotate(const double *x, double p, double base, double gain, mpfr_t y[DIM])
+{
+    mpfr_t w, c, s, part;
+    mpfr_inits2(BITS, w, c, s, part, (mpfr_ptr)NULL);
+    for (int i = 0; i < DIM / 2; i++) {
+        mpfr_set_d(w, base, MPFR_RNDN);
+        mpfr_set_d(part, -2.0 * i / DIM, MPFR_RNDN); /* exact */
+        mpfr_pow(w, w, part, MPFR_RNDN);
+        mpfr_mul_d(w, w, p, MPFR_RNDN);
+        mpfr_sin_cos(s, c, w, MPFR_RNDN);
+        mpfr_mul_d(y[i], c, x[i] * gain, MPFR_RNDN);
+        mpfr_mul_d(part, s, x[i + DIM / 2] * gain, MPFR_RNDN);
+        mpfr_sub(y[i], y[i], part, MPFR_RNDN);
+        mpfr_mul_d(y[i + DIM / 2], s, x[i] * gain, MPFR_RNDN);
+        mpfr_mul_d(part, c, x[i + DIM / 2] * gain, MPFR_RNDN);
+        mpfr_add(y[i + DIM / 2], y[i + DIM / 2], part, MPFR_RNDN);
+    }
+    mpfr_clears(w, c, s, part, (mpfr_ptr)NULL);
+}
+
+static double dot_of(const struct setup *setup, double m, double n)
+{
+    mpfr_t q[DIM], k[DIM], sum;
+    mpfr_init2(sum, BITS);
+    mpfr_set_zero(sum, 1);
+    for (int i = 0; i < DIM; i++)
+        mpfr_inits2(BITS, q[i], k[i], (mpfr_ptr)NULL);
+    rotate(setup->q, m, 10000, 1, q);
+    rotate(setup->k, n + 2, 500000, 2, k);
+    for (int i = 0; i < DIM; i++) {
+        mpfr_mul(q[i], q[i], k[i], MPFR_RNDN);
+        mpfr_add(sum, sum, q[i], MPFR_RNDN);
+        mpfr_clears(q[i], k[i], (mpfr_ptr)NULL);
+    }
+    double score = mpfr_get_d(sum, MPFR_RNDN);
+    mpfr_clear(sum);
+    return score;
+}
+
+Test(scores_staged, may_have_an_encoding_of_each)
+{
+    static struct setup setup;
+    double at[ANCHORS_N * OFFSETS_N];
+    setup_init(&setup, DIM, OFFSETS_N);
+    for (size_t i = 0; i < (size_t)ANCHORS_N * OFFSETS_N; i++)
+        at[i] = setup.anchors[i / OFFSETS_N] + setup.offsets[i % OFFSETS_N];
+    struct pe_positions places = positions_of(at, ANCHORS_N * OFFSETS_N);
+    struct pe_plan *of_k =
+        plan_from("rope:dim=8,layout=half,base=500000,shift=2,attention_factor=2", &places);
+    setup.job.k_plan = of_k;
+    cr_assert_eq(run(&setup, "rope:dim=8,layout=half"), PE_OK);
+    for (size_t a = 0; a < ANCHORS_N; a++) {
+        for (size_t o = 0; o < OFFSETS_N; o++) {
+            double m = setup.anchors[a], expected = dot_of(&setup, m, m + setup.offsets[o]);
+            cr_expect_eq(setup.scores[a * OFFSETS_N + o], expected, "%zu %zu: %a, not %a", a, o,
+                         setup.scores[a * OFFSETS_N + o], expected);
+            cr_expect_eq(setup.norm_k_after[a * OFFSETS_N + o], 2 * setup.job.norm_k_before);
+        }
+        cr_expect_eq(setup.norm_q_after[a], setup.job.norm_q_before);
+    }
+    pe_plan_free(of_k);
+}

@@ -46,11 +46,8 @@ static const struct {
 static const struct {
     const char *id, *needs;
 } later[] = {
-    {"A05", "needs kind=mrope"},
-    {"A07", "needs kind=mrope"},
-    {"A08", "needs kind=mrope"},
-    {"A20", "needs one spec for q and one for k in /v1/scores"},
-    {"A46", "needs an additive kind with two axes"},
+    {"A05", "needs kind=mrope"},         {"A07", "needs kind=mrope"},
+    {"A08", "needs kind=mrope"},         {"A46", "needs an additive kind with two axes"},
     {"A49", "needs POST /v1/positions"},
 };
 

@@ -31,6 +31,11 @@ struct pe__scaling {
     void (*attention)(const struct pe__series *series, mpfr_t factor);
     /* What models whose attention factor is left to the softmax multiply its scale by. NULL: 1. */
     void (*softmax)(const struct pe__series *series, mpfr_t factor);
+    /* The term above the line of the attention factor, by `mscale`. NULL: there is none. */
+    void (*mscale)(const struct pe__series *series, mpfr_t term);
+    /* What is raised to a power, and the base multiplied by it, as the context grows. NULL: nothing
+     * is. */
+    void (*alpha)(const struct pe__series *series, mpfr_t alpha);
 };
 
 /* The scaling that the spec names. */
@@ -41,8 +46,6 @@ bool pe__scaling_check(struct pe_spec *spec, const struct pe__series *series,
 
 /* The attention factor: the one given, or the scaling's, times attention_gain. False if it is 1. */
 bool pe__scaling_attention(const struct pe__series *series, mpfr_t factor);
-/* The scaling's factor of a softmax scale, to the precision of `factor`. */
-void pe__scaling_softmax(const struct pe_spec *spec, mpfr_t factor);
 
 /* Whether a list, where it is given, has a number for each of n pairs (0: not known). */
 bool pe__series_check_list(struct pe_spec *spec, const char *name, size_t n,

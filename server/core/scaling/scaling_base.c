@@ -173,12 +173,14 @@ const struct pe__scaling pe__scaling_dynamic = {.name = "dynamic",
                                                 .has_factor = true,
                                                 .check = check_width,
                                                 .frequency = dynamic,
-                                                .base_ratio = dynamic_base};
+                                                .base_ratio = dynamic_base,
+                                                .alpha = dynamic_stretch};
 
 const struct pe__scaling pe__scaling_dynamic_step = {.name = "dynamic_step",
                                                      .check = check_width,
                                                      .frequency = dynamic_step,
-                                                     .base_ratio = dynamic_step_base};
+                                                     .base_ratio = dynamic_step_base,
+                                                     .alpha = step_stretch};
 
 /* ---- Relatives ---------------------------------------------------------------------------- */
 

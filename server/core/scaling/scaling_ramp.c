@@ -151,6 +151,11 @@ static void yarn_attention(const struct pe__series *series, mpfr_t factor)
     mpfr_clear(divisor);
 }
 
+static void yarn_mscale(const struct pe__series *series, mpfr_t term)
+{
+    magnitude(series, number(series, "mscale"), term);
+}
+
 /* DeepSeek: the square of what mscale_all_dim takes from cos and sin; 1 without it. */
 static void yarn_softmax(const struct pe__series *series, mpfr_t factor)
 {
@@ -163,7 +168,8 @@ const struct pe__scaling pe__scaling_yarn = {.name = "yarn",
                                              .check = yarn_check,
                                              .frequency = yarn,
                                              .attention = yarn_attention,
-                                             .softmax = yarn_softmax};
+                                             .softmax = yarn_softmax,
+                                             .mscale = yarn_mscale};
 
 /* ---- ntk_by_parts ------------------------------------------------------------------------- */
 

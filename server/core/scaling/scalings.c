@@ -115,15 +115,6 @@ bool pe__scaling_attention(const struct pe__series *series, mpfr_t factor)
     return mpfr_cmp_ui(factor, 1) != 0;
 }
 
-void pe__scaling_softmax(const struct pe_spec *spec, mpfr_t factor)
-{
-    const struct pe__series series = {.spec = spec};
-    const struct pe__scaling *scaling = pe__scaling_of(spec);
-    mpfr_set_ui(factor, 1, MPFR_RNDN);
-    if (scaling->softmax)
-        scaling->softmax(&series, factor);
-}
-
 /* The rule's factor as the nearest double, for the echo. Whoever gives that number means the rule.
  * Where there is no rule a gain of 1 is not spoken of. */
 static void derive_attention(struct pe_spec *spec, const struct pe__series *series)

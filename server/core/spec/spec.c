@@ -3,6 +3,7 @@
  * spec.c: the description of one encoding: a kind and values for its parameters, and the compact
  * form "rope:dim=64,layout=half" of both.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,16 +62,39 @@ double pe_spec_attention(const struct pe_spec *spec)
     return attention;
 }
 
+/* The scaling of a kind that may have one. */
+static const struct pe__scaling *scaling_or_null(const struct pe_spec *spec)
+{
+    return pe_params_find(&spec->params, "scaling", 7) < 0 ? NULL : pe__scaling_of(spec);
+}
+
+static double rounded(const struct pe_spec *spec, void (*rule)(const struct pe__series *, mpfr_t))
+{
+    const struct pe__series series = {.spec = spec};
+    mpfr_t y;
+    mpfr_init2(y, 256);
+    rule(&series, y);
+    double value = mpfr_get_d(y, MPFR_RNDN);
+    mpfr_clear(y);
+    return value;
+}
+
 double pe_spec_softmax(const struct pe_spec *spec)
 {
-    if (pe_params_find(&spec->params, "scaling", 7) < 0)
-        return 1;
-    mpfr_t factor;
-    mpfr_init2(factor, 256);
-    pe__scaling_softmax(spec, factor);
-    double softmax = mpfr_get_d(factor, MPFR_RNDN);
-    mpfr_clear(factor);
-    return softmax;
+    const struct pe__scaling *scaling = scaling_or_null(spec);
+    return scaling && scaling->softmax ? rounded(spec, scaling->softmax) : 1;
+}
+
+double pe_spec_mscale(const struct pe_spec *spec)
+{
+    const struct pe__scaling *scaling = scaling_or_null(spec);
+    return scaling && scaling->mscale ? rounded(spec, scaling->mscale) : NAN;
+}
+
+double pe_spec_ntk_alpha(const struct pe_spec *spec)
+{
+    const struct pe__scaling *scaling = scaling_or_null(spec);
+    return scaling && scaling->alpha ? rounded(spec, scaling->alpha) : NAN;
 }
 
 static const struct pe_value *value_or_null(const struct pe_spec *spec, const char *name)
