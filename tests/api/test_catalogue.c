@@ -8,7 +8,7 @@ static const char *text_at(const json_t *json, const char *key)
     return text ? text : "(none)";
 }
 
-static void expect_kind(const json_t *entry, const struct pe_kind *kind)
+static const char *acts_by(const struct pe_kind *kind)
 {
     static const char *const by[] = {
         [PE_ACTS_NOT] = "nothing",
@@ -16,6 +16,11 @@ static void expect_kind(const json_t *entry, const struct pe_kind *kind)
         [PE_ROTATES] = "rotation",
         [PE_BIASES] = "bias",
     };
+    return by[kind->acts];
+}
+
+static void expect_kind(const json_t *entry, const struct pe_kind *kind)
+{
     cr_expect_str_eq(text_at(entry, "kind"), kind->name);
     cr_expect_str_eq(text_at(entry, "title"), kind->title);
     cr_expect_str_eq(text_at(entry, "formula"), kind->formula);
@@ -28,7 +33,7 @@ static void expect_kind(const json_t *entry, const struct pe_kind *kind)
         cr_expect_str_eq(text_at(library, "use"), row->use);
     }
     cr_expect_eq(json_array_size(libraries), libraries_n, "%s", kind->name);
-    cr_expect_str_eq(text_at(entry, "by"), by[kind->acts]);
+    cr_expect_str_eq(text_at(entry, "by"), acts_by(kind));
     const json_t *properties = json_object_get(entry, "properties");
     cr_expect_eq(json_is_true(json_object_get(properties, "relative")),
                  (kind->properties & PE_RELATIVE) != 0, "%s", kind->name);
@@ -161,6 +166,28 @@ Test(catalogue, as_text)
                       "%s: a long line: %.100s", kind->name, line);
         call_end(&request);
     }
+}
+
+/* The table under "Encodings" in README.md has a row for each kind and for nothing else. */
+Test(catalogue, readme_has_the_same_table)
+{
+    char *readme = NULL, row[300];
+    size_t size = 0, rows_n = 0;
+    FILE *file = fopen("README.md", "r");
+    cr_assert(file && getdelim(&readme, &size, '\0', file) > 0);
+    fclose(file);
+    const char *table = strstr(readme, "## Encodings\n");
+    cr_assert(table);
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", kind->name, acts_by(kind), kind->title);
+        cr_expect(strstr(table, row), "README.md has no row%s", row);
+    }
+    for (const char *line = strstr(table, "\n| `"); line && line < strstr(table, "\n\n`");
+         line = strstr(line + 1, "\n| `"))
+        rows_n++;
+    cr_expect_eq(rows_n, pe_kinds_n(), "README.md has %zu rows", rows_n);
+    free(readme);
 }
 
 /* What is asked for and no kind is told with the reason, and never the name of a kind. */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tables.sh: what stands in a table of the code and once more where people read it is the same there:
-# options and metrics in README.md; and no page names a path that routes.c does not have. (OpenAPI
-# needs no check: the daemon makes its paths, parameters and problem types from the tables.)
+# options, metrics and dialects in README.md; and no page names a path that routes.c does not have.
+# (OpenAPI needs no check: the daemon makes its paths, parameters and problem types from the tables.)
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,5 +39,10 @@ agree server/options.def "$work/options" README.md "$work/readme_options"
 grep -oE '`posenc_[a-z_]+' README.md | tr -d '`' | sort -u >"$work/readme_metrics"
 agree server/base/metrics.def "$work/metrics" README.md "$work/readme_metrics"
 
-[ $status -eq 0 ] && echo "tables: paths, options and metrics agree" || echo "tables: FAILED"
+# The last column of the table of libraries.
+sed -n '/#define PE_DIALECTS/,/[^\\]$/p' include/posenc/dialect.h | grep -oE '[a-z]+' | grep -vx define | sort -u >"$work/dialects"
+sed -nE 's/^\|.*\| `([a-z]+)` \|$/\1/p' README.md | sort -u >"$work/readme_dialects"
+agree include/posenc/dialect.h "$work/dialects" README.md "$work/readme_dialects"
+
+[ $status -eq 0 ] && echo "tables: paths, options, metrics and dialects agree" || echo "tables: FAILED"
 exit $status

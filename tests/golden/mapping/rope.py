@@ -65,7 +65,7 @@ def hf_spec(case):
 
 def hf_frequencies(case):
     outputs = [inv_freq(case["inv_freq"]), attention(case["attention_factor"])]
-    query = {"context": case.get("seq_len")}
+    query = {"context": case.get("seq_len"), "dialect": "transformers"}
     return Ask("/v1/from-config", outputs, query, case["config"])
 
 
