@@ -46,9 +46,10 @@ static const struct {
 static const struct {
     const char *id, *needs;
 } later[] = {
-    {"A05", "needs kind=mrope"},         {"A07", "needs kind=mrope"},
-    {"A08", "needs kind=mrope"},         {"A46", "needs an additive kind with two axes"},
-    {"A49", "needs POST /v1/positions"},
+    {"A05", "needs kind=mrope"},
+    {"A07", "needs kind=mrope"},
+    {"A08", "needs kind=mrope"},
+    {"A46", "needs an additive kind with two axes"},
 };
 
 static struct e2e_daemon service;

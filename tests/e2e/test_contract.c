@@ -33,7 +33,8 @@ static void stop(void)
 
 TestSuite(contract, .init = start, .fini = stop, .timeout = 120);
 
-/* What makes a good request of each path that needs something, and one over the limits. */
+/* What makes a good request of each path that needs something, and one over the limits (with a ?
+ * in front it says all of it). */
 static const struct subject {
     const char *path, *target; /* target NULL: looked up */
     const char *query, *too_much, *body, *unfit;
@@ -53,6 +54,8 @@ static const struct subject {
     {"/v1/scores", "/v1/scores", "kind=rope&", "offsets=0:50000",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3,2,1]}",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},
+    {"/v1/positions", "/v1/positions", "grid=2x3&", "?grid=1024x1024", "{\"grid\":\"2x3\"}",
+     "{\"lengths\":[[1],[2]],\"style\":\"gpt2\"}"},
     {"/v1/from-config", "/v1/from-config", "", "", "{\"head_dim\":4}", "{\"head_dim\":65536}"},
 };
 
@@ -171,7 +174,8 @@ static void expect_problem(const char *method, const struct subject *of, int sta
     default:
         cr_assert_fail("%s %s: nothing here provokes a %d", method, of->path, status);
     }
-    snprintf(target, sizeof target, "%s?%s%s", path, post ? "" : of->query, add);
+    bool alone = *add == '?';
+    snprintf(target, sizeof target, "%s?%s%s", path, post || alone ? "" : of->query, add + alone);
     expect(method, target, field, body,
            body == large ? sizeof large
            : body        ? strlen(body)

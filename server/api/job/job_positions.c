@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "positions.h"
+#include "places.h"
 
 /* ---- Who says it --------------------------------------------------------------------------- */
 

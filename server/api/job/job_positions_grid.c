@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "positions.h"
+#include "places.h"
 
 /* ---- Grids --------------------------------------------------------------------------------- */
 

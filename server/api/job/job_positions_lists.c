@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "positions.h"
+#include "places.h"
 #include "reader.h"
 
 #define LISTS_HINT "for example \"0:128\", [0,8,24] or {\"axes\": [[0,1],[0,1]]}"
@@ -189,7 +189,7 @@ bool numbers_whole(struct job *job, const char *name, const struct numbers *numb
         if (!(number >= least && number <= most && number == trunc(number)))
             return err_add(
                 &job->request->err, ERR_invalid_value, number_where(job, name, numbers, i), NULL,
-                "%s are whole numbers from %.0f to %.0f, got %g", name, least, most, number);
+                "%s must be whole numbers from %.0f to %.0f, got %g", name, least, most, number);
     }
     return true;
 }

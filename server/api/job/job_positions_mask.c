@@ -3,7 +3,7 @@
  * job_positions_mask.c: positions of sequences with padding, as the library of a `style` counts
  * them, from an attention mask or from token ids.
  */
-#include "positions.h"
+#include "places.h"
 
 #define PADDING_IDX 1 /* of the models that read it */
 

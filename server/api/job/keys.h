@@ -22,8 +22,8 @@
             NULL, help                                                                             \
     }
 
-/* The cells of a grid. */
-#define KEYS_GRID                                                                                  \
+/* The cells of a grid. `merge` may have other uses: merge_when says when it is read. */
+#define KEYS_GRID(merge_when)                                                                      \
     {"grid",                                                                                       \
      NULL,                                                                                         \
      PE_TEXT,                                                                                      \
@@ -47,17 +47,8 @@
          NULL,                                                                                     \
          "How the cells of a grid follow each other: row by row; column by column (the last axis " \
          "outermost); in blocks of merge x merge cells, row by row inside and outside."},          \
-        {"merge",                                                                                  \
-         "spatial_merge_size",                                                                     \
-         PE_INT,                                                                                   \
-         1,                                                                                        \
-         PE_GRID_SIDE_MAX,                                                                         \
-         0,                                                                                        \
-         0,                                                                                        \
-         "2",                                                                                      \
-         NULL,                                                                                     \
-         "grid_order=merge",                                                                       \
-         "Side of a block of cells."},                                                             \
+        {"merge",    "spatial_merge_size",       PE_INT, 1, PE_GRID_SIDE_MAX, 0, 0, "2", NULL,     \
+         merge_when, "Side of a block of cells."},                                                 \
         {"coords",                                                                                 \
          NULL,                                                                                     \
          PE_ENUM,                                                                                  \
@@ -73,8 +64,8 @@
         {"coord_offset",                                                                           \
          NULL,                                                                                     \
          PE_REAL,                                                                                  \
-         -9007199254740992.0,                                                                      \
-         9007199254740992.0,                                                                       \
+         -PE_POSITION_MAX,                                                                         \
+         PE_POSITION_MAX,                                                                          \
          0,                                                                                        \
          0,                                                                                        \
          "0",                                                                                      \
@@ -84,8 +75,8 @@
         {"ref",                                                                                    \
          NULL,                                                                                     \
          PE_REALS,                                                                                 \
-         -9007199254740992.0,                                                                      \
-         9007199254740992.0,                                                                       \
+         -PE_POSITION_MAX,                                                                         \
+         PE_POSITION_MAX,                                                                          \
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
@@ -95,8 +86,8 @@
         {"start",                                                                                  \
          NULL,                                                                                     \
          PE_REALS,                                                                                 \
-         -9007199254740992.0,                                                                      \
-         9007199254740992.0,                                                                       \
+         -PE_POSITION_MAX,                                                                         \
+         PE_POSITION_MAX,                                                                          \
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
@@ -106,8 +97,8 @@
         {"stop",                                                                                   \
          NULL,                                                                                     \
          PE_REALS,                                                                                 \
-         -9007199254740992.0,                                                                      \
-         9007199254740992.0,                                                                       \
+         -PE_POSITION_MAX,                                                                         \
+         PE_POSITION_MAX,                                                                          \
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
@@ -155,7 +146,7 @@
      NULL,                                                                                         \
      "Positions: 7, 0,8,24, 0:128, 0:128:4, -4:4, 0:2:0.25, 2^0:2^20; a list per batch row, or "   \
      "per axis of kinds with several, between ;."},                                                \
-        KEYS_GRID,                                                                                 \
+        KEYS_GRID("grid_order=merge"),                                                             \
         {"pixel_mask",                                                                             \
          NULL,                                                                                     \
          PE_TEXT,                                                                                  \

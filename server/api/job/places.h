@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * positions.h: what the files that read positions share: numbers as a caller gave them, and the
+ * places.h: what the files that read positions share: numbers as a caller gave them, and the
  * coordinates that they become. job_positions.c decides which keys say where tokens stand;
  * job_positions_lists.c reads lists, job_positions_grid.c grids and maps of pixels,
  * job_positions_mask.c masks and token ids.
  */
-#ifndef API_POSITIONS_H
-#define API_POSITIONS_H
+#ifndef API_PLACES_H
+#define API_PLACES_H
 
 #include "job.h"
 
