@@ -42,12 +42,19 @@ size_t pe_apply_work_bytes(const struct pe_plan *plan);
  * correctly rounded cos and sin (or table values) and rounded once. */
 void pe_apply(const struct pe_apply *job);
 
+/* Vectors that biases are made of: q [batches, heads_n, queries, dim], k [.., keys, dim], finite.
+ */
+struct pe_vectors {
+    const double *q, *k;
+};
+
 /* Bias kinds: scores [.., heads, queries, keys] + bias, rounded once, with an apply stage to that
  * and then to dtype (stages NULL: exact); batches dense matrices of heads_n heads starting with
- * head `first`. out may be in. */
+ * head `first`. out may be in. `vectors`: for kinds with PE_CONTENT; else NULL. */
 void pe_add_bias(const struct pe_plan *plan, const struct pe_stages *stages,
-                 const struct pe_positions *queries, const struct pe_positions *keys, size_t first,
-                 size_t heads_n, size_t batches, enum pe_dtype dtype, const void *in, void *out);
+                 const struct pe_vectors *vectors, const struct pe_positions *queries,
+                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
+                 enum pe_dtype dtype, const void *in, void *out);
 
 #ifdef __cplusplus
 }

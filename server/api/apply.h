@@ -47,6 +47,7 @@ struct apply {
     bool given;             /* cos and sin are the caller's */
     struct tensor cos, sin; /* [rows, pairs], or, without positions, [batches, tokens, pairs] */
     struct tensor scores;   /* [.., heads, queries, keys] */
+    struct tensor q, k;     /* biases made of them: [.., heads, queries or keys, dim] */
     struct position_lists queries, keys;
     struct position_lists placed; /* of the first target, without its prefix */
     struct aspects aspects;       /* of the first target, or of scores */

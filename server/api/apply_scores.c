@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * apply_scores.c: /v1/apply for kinds that act on scores (ALiBi, T5): score matrices plus bias.
- * Also reads a posted table, which only T5 and learned tables have.
+ * apply_scores.c: /v1/apply for kinds that act on scores: score matrices plus bias, which some
+ * kinds make of q and k. Also reads a posted table.
  */
+#include <math.h>
 #include <string.h>
 
 #include "apply.h"
+
+#define WORK_MAX ((size_t)1 << 31) /* multiply-adds of one request */
 
 /* n consecutive positions from `first`. */
 static bool count_up(struct job *job, size_t n, double first, const char *where,
@@ -54,14 +57,103 @@ static void output_state(struct job *job, const struct apply *own)
     output->axes[in->rank - 1].labels = own->keys.list->at[0];
 }
 
+/* ---- Vectors ------------------------------------------------------------------------------- */
+
+/* One of q and k: [.., tokens, dim] with the leading axes of scores. Its last axis is the default
+ * of dim. */
+static bool read_vectors(struct job *job, const struct tensor *scores, const char *name,
+                         size_t tokens, struct tensor *vectors)
+{
+    struct err *err = &job->request->err;
+    struct pe_params *params = &job->specs[0].spec.params;
+    bool found;
+    if (!job_tensor(job, name, vectors, &found))
+        return false;
+    if (!found)
+        return err_add(err, ERR_missing_parameter, arena_printf(&job->request->arena, "/%s", name),
+                       "for example \"q\": [[1,2]], \"k\": [[3,4]], \"scores\": [[11]]",
+                       "kind=%s makes its bias of q and k: post them beside scores",
+                       job->specs[0].spec.kind->name);
+    size_t rank = scores->rank;
+    if (vectors->rank != rank || vectors->shape[rank - 2] != tokens ||
+        vectors->shape[rank - 1] == 0 ||
+        memcmp(vectors->shape, scores->shape, (rank - 2) * sizeof rank) != 0)
+        return err_add(err, ERR_shape_mismatch, vectors->pointer, NULL,
+                       "%s must have the axes of scores, but for the last two: %zu and dim", name,
+                       tokens);
+    struct pe_faults faults = {0};
+    pe_params_set_number(params, "dim", (double)vectors->shape[rank - 1], &faults);
+    api_faults_at(err, &faults, vectors->pointer);
+    return faults.n == 0;
+}
+
+static bool read_content(struct job *job, struct apply *own)
+{
+    const struct tensor *scores = &own->scores;
+    size_t rank = scores->rank;
+    return rank < 2 || (read_vectors(job, scores, "q", scores->shape[rank - 2], &own->q) &&
+                        read_vectors(job, scores, "k", scores->shape[rank - 1], &own->k));
+}
+
+/* A posted tensor as f64, exactly. */
+static const double *finite_f64(struct job *job, const struct tensor *tensor)
+{
+    double *at = job_alloc(job, tensor->count, sizeof *at);
+    for (size_t i = 0; at && i < tensor->count; i++) {
+        at[i] = pe_load(tensor->dtype, tensor->data, i);
+        if (!isfinite(at[i])) {
+            err_add(&job->request->err, ERR_invalid_value, tensor->pointer, NULL,
+                    "biases are made of finite q and k; element %zu is not", i);
+            return NULL;
+        }
+    }
+    return at;
+}
+
+static bool check_work(struct job *job, const struct apply *own)
+{
+    struct err *err = &job->request->err;
+    size_t dim = own->q.shape[own->q.rank - 1];
+    size_t work = job_product((size_t[]){own->scores.count, dim}, 2);
+    job->work = work / 64;
+    if (work <= WORK_MAX)
+        return true;
+    err->cost = (double)work;
+    err->limit = (double)WORK_MAX;
+    return err_add(err, ERR_limit_exceeded, own->scores.pointer, NULL,
+                   "%zu multiply-adds would be needed, the limit is %zu", work, WORK_MAX);
+}
+
+/* One matrix of scores after the other, since they have nothing in common. */
+static bool add_content(struct job *job, const struct apply *own)
+{
+    const struct tensor *in = &own->scores;
+    size_t rank = in->rank, heads = pe_spec_heads(&job->specs[0].spec);
+    size_t queries = own->queries.list->n, keys = own->keys.list->n;
+    size_t dim = own->q.shape[rank - 1], matrices = rank == 4 ? in->shape[0] * heads : heads;
+    const double *q = finite_f64(job, &own->q), *k = q ? finite_f64(job, &own->k) : NULL;
+    for (size_t i = 0; k && i < matrices; i++) {
+        struct pe_vectors vectors = {q + i * queries * dim, k + i * keys * dim};
+        char *matrix = (char *)in->data + i * queries * keys * pe_dtype_size(in->dtype);
+        if (job_expired(job))
+            return false;
+        pe_add_bias(job_plan(job, 0), &job->stages, &vectors, own->queries.list, own->keys.list,
+                    i % heads, 1, 1, in->dtype, matrix, matrix);
+    }
+    return k != NULL;
+}
+
+/* ---- Scores -------------------------------------------------------------------------------- */
+
 bool apply_scores_prepare(struct job *job, struct apply *own)
 {
     struct err *err = &job->request->err;
     struct tensor *scores = &own->scores;
-    bool found;
-    if (!job_tensor(job, "scores", scores, &found) || !job_table(job) || !job_specs_finish(job))
-        return false;
     const struct pe_spec *spec = &job->specs[0].spec;
+    bool found, content = spec->kind->properties & PE_CONTENT;
+    if (!job_tensor(job, "scores", scores, &found) || !job_table(job) ||
+        (content && found && !read_content(job, own)) || !job_specs_finish(job))
+        return false;
     if (!found)
         return err_add(err, ERR_missing_parameter, "/scores",
                        "POST {\"spec\":\"alibi:heads=2\",\"scores\":[[[0,0],[0,0]],[[0,0],[0,0]]]}",
@@ -84,7 +176,7 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
     if (!read_side(job, "k_positions", keys, 0, &own->keys) ||
         !read_side(job, "positions", queries, (double)keys - (double)queries, &own->queries))
         return false;
-    if (!apply_stages(job, scores->dtype))
+    if (!apply_stages(job, scores->dtype) || (content && !check_work(job, own)))
         return false;
     own->target[0].in = *scores;
     own->target[0].positions = own->queries;
@@ -102,7 +194,9 @@ bool apply_scores_compute(struct job *job, struct apply *own)
     job_output_place(job, "scores_out", in->data);
     if (job_expired(job))
         return false;
-    pe_add_bias(job_plan(job, 0), &job->stages, own->queries.list, own->keys.list, 0, heads,
+    if (job->specs[0].spec.kind->properties & PE_CONTENT)
+        return add_content(job, own);
+    pe_add_bias(job_plan(job, 0), &job->stages, NULL, own->queries.list, own->keys.list, 0, heads,
                 in->rank == 4 ? in->shape[0] : 1, in->dtype, in->data, in->data);
     return true;
 }

@@ -19,6 +19,7 @@ struct block {
     const struct pe_plan *plan;
     struct pe__bias_at at; /* but for the key */
     const double *keys;
+    const double *k; /* vectors of the keys, [n, dim]; NULL: they make no difference */
     size_t n;
     double hi[BLOCK], lo[BLOCK], eps[BLOCK];
     double eps_max;
@@ -29,6 +30,7 @@ static struct pe__bias_at at_key(const struct block *block, size_t j)
 {
     struct pe__bias_at at = block->at;
     at.key = block->keys[j];
+    at.k = block->k ? block->k + j * pe_spec_dim(&block->plan->spec) : NULL;
     return at;
 }
 
@@ -204,27 +206,67 @@ static void add_block_staged(const struct block *block, enum pe_dtype stage, enu
     }
 }
 
-void pe_add_bias(const struct pe_plan *plan, const struct pe_stages *stages,
-                 const struct pe_positions *queries, const struct pe_positions *keys, size_t first,
-                 size_t heads_n, size_t batches, enum pe_dtype dtype, const void *in, void *out)
+/* What pe_add_bias is given. */
+struct addition {
+    const struct pe_plan *plan;
+    const struct pe_stages *stages;
+    const struct pe_vectors *vectors;
+    const struct pe_positions *queries, *keys;
+    size_t heads_n, batches;
+    enum pe_dtype dtype;
+    const void *in;
+    void *out;
+};
+
+/* Adds a block that begins at key `first` to that row (of head and query) of one batch. */
+static void add_to_batch(const struct addition *job, const struct block *block, size_t batch,
+                         size_t row, size_t first)
 {
-    size_t rows_n = heads_n * queries->n;
-    bool staged = stages && pe__stage_named(stages, PE_STAGE_APPLY);
+    const struct pe_stages *stages = job->stages;
+    size_t at = (batch * job->heads_n * job->queries->n + row) * job->keys->n + first;
     double rounded[BLOCK];
-    for (size_t row = 0; row < rows_n; row++) {
+    if (stages && pe__stage_named(stages, PE_STAGE_APPLY)) {
+        add_block_staged(block, stages->dtype[PE_STAGE_APPLY], job->dtype, job->in, job->out, at);
+        return;
+    }
+    round_block(block, PE_F64, rounded, 0);
+    add_block(block, rounded, job->dtype, job->in, job->out, at);
+}
+
+/* The block with the vectors of a batch. */
+static void choose_vectors(const struct addition *job, struct block *block, size_t batch,
+                           size_t row, size_t first)
+{
+    size_t dim = pe_spec_dim(&job->plan->spec);
+    size_t head = batch * job->heads_n + row / job->queries->n;
+    block->at.q = job->vectors->q + (batch * job->heads_n * job->queries->n + row) * dim;
+    block->k = job->vectors->k + (head * job->keys->n + first) * dim;
+}
+
+static void add_row(const struct addition *job, struct block *block, size_t row)
+{
+    for (size_t j = 0; j < job->keys->n; j += block->n) {
+        if (!job->vectors)
+            fill_block(block, job->keys, j);
+        for (size_t batch = 0; batch < job->batches; batch++) {
+            if (job->vectors) {
+                choose_vectors(job, block, batch, row, j);
+                fill_block(block, job->keys, j);
+            }
+            add_to_batch(job, block, batch, row, j);
+        }
+    }
+}
+
+void pe_add_bias(const struct pe_plan *plan, const struct pe_stages *stages,
+                 const struct pe_vectors *vectors, const struct pe_positions *queries,
+                 const struct pe_positions *keys, size_t first, size_t heads_n, size_t batches,
+                 enum pe_dtype dtype, const void *in, void *out)
+{
+    struct addition job = {plan, stages, vectors, queries, keys, heads_n, batches, dtype, in, out};
+    for (size_t row = 0; batches > 0 && row < heads_n * queries->n; row++) {
         struct block block =
             block_of(plan, first + row / queries->n, queries->at[0][row % queries->n], keys);
-        for (size_t j = 0; j < keys->n; j += block.n) {
-            fill_block(&block, keys, j);
-            if (!staged)
-                round_block(&block, PE_F64, rounded, 0);
-            for (size_t batch = 0; batch < batches; batch++) {
-                size_t at = (batch * rows_n + row) * keys->n + j;
-                if (staged)
-                    add_block_staged(&block, stages->dtype[PE_STAGE_APPLY], dtype, in, out, at);
-                else
-                    add_block(&block, rounded, dtype, in, out, at);
-            }
-        }
+        add_row(&job, &block, row);
     }
 }

@@ -18,8 +18,9 @@
  * kinds whose places count add the plan's. */
 struct pe__bias_at {
     size_t head;
-    double query, key; /* positions */
-    double last;       /* position of the last key that the query sees */
+    double query, key;   /* positions */
+    double last;         /* position of the last key that the query sees */
+    const double *q, *k; /* the vectors, for kinds with PE_CONTENT */
 };
 
 /* A real number made of a token's positions on all axes (shift included), for pairs that read this

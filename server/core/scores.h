@@ -94,11 +94,14 @@ static inline bool pe__places_count(const struct pe__cell *cell)
     return pe__lengths_vary(cell) || cell->bias_places;
 }
 
-/* The bias of the cell; from the distance where only that counts and is not rounded before. */
-static inline struct pe__bias_at pe__cell_bias(const struct pe__cell *cell)
+/* The bias of the cell for vector v; from the distance where only that counts and is not rounded
+ * before. */
+static inline struct pe__bias_at pe__cell_bias(const struct pe__cell *cell, size_t v)
 {
     const struct pe_scores *job = cell->job;
     struct pe__bias_at at = {.head = job->head, .query = cell->distance, .last = cell->last};
+    at.q = job->q + v * job->dim;
+    at.k = job->k + v * job->dim;
     if (cell->bias_places || pe__stage_named(&job->plan->stages, PE_STAGE_POS)) {
         at.query = pe__query_place(cell).hi;
         at.key = pe__key_place(cell).hi;

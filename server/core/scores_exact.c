@@ -69,13 +69,27 @@ void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan, str
         pe__plan_row_exact(plan, at, t, y);
 }
 
+static void bias_of_vector(const void *context, size_t i, mpfr_t y)
+{
+    const struct pe__cell *cell = context;
+    struct pe__bias_at at = pe__cell_bias(cell, cell->first + i);
+    pe__plan_bias_exact(cell->job->plan, &at, y);
+}
+
+static void bias_exactly(const struct pe__cell *cell, mpfr_t y)
+{
+    bool same = !(cell->job->plan->spec.kind->properties & PE_CONTENT); /* for all vectors */
+    pe__exact_sum(bias_of_vector, cell, same ? 1 : cell->n, y);
+    if (same)
+        mpfr_mul_ui(y, y, cell->n, MPFR_RNDN);
+}
+
 /* Term t of one part: y = factor * what the encoding gives. */
 static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t, mpfr_t y)
 {
     const struct pe_scores *job = cell->job;
     struct pe__pos query = pe__query_place(cell);
     struct pe__pos key = pe__key_place(cell);
-    struct pe__bias_at at = pe__cell_bias(cell);
     mpfr_t factor;
     mpfr_init2(factor, PE__EXACT_BITS);
     mpfr_set_zero(factor, 1);
@@ -99,8 +113,8 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
         pe__code_exact(cell, job->plan, key, t, y);
         break;
     case PE__BIAS:
-        mpfr_set_ui(factor, cell->n, MPFR_RNDN);
-        pe__plan_bias_exact(job->plan, &at, y);
+        bias_exactly(cell, y);
+        mpfr_set_ui(factor, 1, MPFR_RNDN);
         break;
     case PE__ROTATED:
     default:

@@ -267,12 +267,26 @@ void pe__choose_anchor(struct pe__parts *parts, double anchor)
 
 /* ---- Parts -------------------------------------------------------------------------------- */
 
+/* The biases of the chosen vectors, which are the same but for kinds made of them. */
+static struct pe__ball bias_sum(const struct pe__parts *parts)
+{
+    const struct pe_plan *plan = parts->job->plan;
+    struct pe__bias_at at = pe__cell_bias(&parts->cell, parts->first);
+    struct pe__ball sum = pe__plan_bias(plan, &at);
+    if (!(plan->spec.kind->properties & PE_CONTENT))
+        return pe__ball_mul(pe__ball_exact((double)parts->n), sum);
+    for (size_t v = parts->first + 1; v < parts->first + parts->n; v++) {
+        at = pe__cell_bias(&parts->cell, v);
+        sum = pe__ball_add(sum, pe__plan_bias(plan, &at));
+    }
+    return sum;
+}
+
 /* One part, summed over the chosen vectors. */
 struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
 {
     size_t terms_n = parts->cell.terms_n;
     struct pe__ball n = pe__ball_exact((double)parts->n);
-    struct pe__bias_at at = pe__cell_bias(&parts->cell);
     switch (part) {
     case PE__CONTENT:
         return parts->content;
@@ -283,7 +297,7 @@ struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part)
     case PE__POSITION:
         return pe__ball_mul(n, row_dot(pe__query_code(parts), pe__key_code(parts), terms_n));
     case PE__BIAS:
-        return pe__ball_mul(n, pe__plan_bias(parts->job->plan, &at));
+        return bias_sum(parts);
     case PE__ROTATED:
     default:
         return row_dot(&parts->mixed, &parts->place_code, terms_n);

@@ -195,17 +195,16 @@ static void dot_exact(const void *context, size_t i, mpfr_t y)
 
 /* ---- Scores ------------------------------------------------------------------------------- */
 
-static struct pe__ball bias_ball(const struct pe__cell *cell)
+static struct pe__ball bias_ball(const struct pe__cell *cell, size_t v)
 {
-    struct pe__bias_at at = pe__cell_bias(cell);
+    struct pe__bias_at at = pe__cell_bias(cell, v);
     return pe__plan_bias(cell->job->plan, &at);
 }
 
-static void bias_exact(const void *context, size_t i, mpfr_t y)
+static void bias_exact(const void *context, size_t v, mpfr_t y)
 {
     const struct pe__cell *cell = context;
-    struct pe__bias_at at = pe__cell_bias(cell);
-    (void)i;
+    struct pe__bias_at at = pe__cell_bias(cell, v);
     pe__plan_bias_exact(cell->job->plan, &at, y);
 }
 
@@ -218,7 +217,8 @@ static size_t summands_of(const struct meeting *meeting, struct pe__operand summ
     summand[0] = (struct pe__operand){dot_ball(meeting), dot_exact, meeting, 0};
     if (job->plan->spec.kind->acts != PE_BIASES)
         return 1;
-    summand[1] = (struct pe__operand){bias_ball(cell), bias_exact, cell, 0};
+    size_t v = meeting->query.v;
+    summand[1] = (struct pe__operand){bias_ball(cell, v), bias_exact, cell, v};
     if (!names(cell, PE_STAGE_APPLY))
         return 2;
     summand[0] =

@@ -233,11 +233,11 @@ Test(apply_staged, rounds_biased_scores)
     double out[3];
     struct pe_stages stages = stages_from("apply:bf16");
     struct pe_plan *plan = plan_from("alibi:slope=0.3", &keys);
-    pe_add_bias(plan, &stages, &query, &keys, 0, 1, 1, PE_F64, scores, out);
+    pe_add_bias(plan, &stages, NULL, &query, &keys, 0, 1, 1, PE_F64, scores, out);
     cr_expect_eq(out[0], 1, "a tie, at distance 0");
     cr_expect_eq(out[1], 1.703125, "1.7 with 8 bits");
     cr_expect_eq(out[2], 97.5, "97.25 and a trace of 0.3: above the tie in steps of 0.5");
-    pe_add_bias(plan, NULL, &query, &keys, 0, 1, 1, PE_F64, scores, out);
+    pe_add_bias(plan, NULL, NULL, &query, &keys, 0, 1, 1, PE_F64, scores, out);
     cr_expect_eq(out[2], 97.25);
     pe_plan_free(plan);
 }

@@ -181,7 +181,7 @@ Test(bias, sums_with_scores_in_f64)
     pe_bias(plan, &queries, &keys, first, heads_n, PE_F64, bias);
     for (size_t i = 0; i < batches * heads_n * MATRIX_N; i++)
         in[i] = draw_score(bias[i % (heads_n * MATRIX_N)], i + 1);
-    pe_add_bias(plan, NULL, &queries, &keys, first, heads_n, batches, PE_F64, in, out);
+    pe_add_bias(plan, NULL, NULL, &queries, &keys, first, heads_n, batches, PE_F64, in, out);
     mpfr_t sum;
     mpfr_init2(sum, 2048);
     for (size_t i = 0; i < batches * heads_n * MATRIX_N; i++) {
@@ -194,7 +194,7 @@ Test(bias, sums_with_scores_in_f64)
                   in[i], head, m, n, out[i]);
     }
     mpfr_clear(sum);
-    pe_add_bias(plan, NULL, &queries, &keys, first, heads_n, batches, PE_F64, in, in);
+    pe_add_bias(plan, NULL, NULL, &queries, &keys, first, heads_n, batches, PE_F64, in, in);
     cr_expect_eq(memcmp(in, out, sizeof out), 0, "in place");
     pe_plan_free(plan);
 }
@@ -212,7 +212,7 @@ Test(bias, sums_with_narrow_scores)
         float out[50];
         for (size_t i = 0; i < 50; i++)
             pe_store(dtypes[t], in, i, draw_score(bias[i % 25], i + 1));
-        pe_add_bias(plan, NULL, &positions, &positions, 2, 1, 2, dtypes[t], in, out);
+        pe_add_bias(plan, NULL, NULL, &positions, &positions, 2, 1, 2, dtypes[t], in, out);
         for (size_t i = 0; i < 50; i++) {
             float expected[1];
             double score = pe_load(dtypes[t], in, i); /* may be -0, which a bias of 0 keeps */
@@ -241,13 +241,13 @@ Test(bias, long_rows)
     struct pe_positions keys = positions_of(at, KEYS);
     struct pe_plan *plan = alibi_plan(6);
     pe_bias(plan, &query, &keys, 4, 1, PE_F64, row);
-    pe_add_bias(plan, NULL, &query, &keys, 4, 1, 1, PE_F64, scores, sums);
+    pe_add_bias(plan, NULL, NULL, &query, &keys, 4, 1, 1, PE_F64, scores, sums);
     for (size_t j = 0; j < KEYS; j++) {
         struct pe_positions key = positions_of(at + j, 1);
         double bias;
         double sum;
         pe_bias(plan, &query, &key, 4, 1, PE_F64, &bias);
-        pe_add_bias(plan, NULL, &query, &key, 4, 1, 1, PE_F64, scores + j, &sum);
+        pe_add_bias(plan, NULL, NULL, &query, &key, 4, 1, 1, PE_F64, scores + j, &sum);
         cr_expect(same(row[j], bias) && same(sums[j], sum), "%zu", j);
     }
     pe_plan_free(plan);
@@ -262,9 +262,9 @@ Test(bias, special_scores)
     const double in[4] = {-0.0, INFINITY, -INFINITY, -0.0};
     const double with_nan[4] = {NAN, NAN, 0, 0};
     double out[4];
-    pe_add_bias(plan, NULL, &positions, &positions, 0, 1, 1, PE_F64, in, out);
+    pe_add_bias(plan, NULL, NULL, &positions, &positions, 0, 1, 1, PE_F64, in, out);
     cr_expect_eq(memcmp(out, in, sizeof in), 0);
-    pe_add_bias(plan, NULL, &positions, &positions, 0, 1, 1, PE_F64, with_nan, out);
+    pe_add_bias(plan, NULL, NULL, &positions, &positions, 0, 1, 1, PE_F64, with_nan, out);
     cr_expect(isnan(out[0]) && isnan(out[1]));
     pe_plan_free(plan);
 }
