@@ -129,6 +129,8 @@ void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *firs
 /* The position axis that a pair turns with. */
 size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
+/* Bias kinds: multiply-adds that one bias costs; else 0. */
+size_t pe_spec_bias_work(const struct pe_spec *spec);
 /* How many positions a kind has from 0 on, where these are few (a window's); else 32, to show. */
 size_t pe_spec_tokens(const struct pe_spec *spec);
 

@@ -8,8 +8,6 @@
 
 #include "apply.h"
 
-#define WORK_MAX ((size_t)1 << 31) /* multiply-adds of one request */
-
 /* n consecutive positions from `first`. */
 static bool count_up(struct job *job, size_t n, double first, const char *where,
                      struct position_lists *out)
@@ -87,6 +85,20 @@ static bool read_vectors(struct job *job, const struct tensor *scores, const cha
     return faults.n == 0;
 }
 
+/* Tensors that make no difference to this kind. */
+static bool only_scores(struct job *job, bool content)
+{
+    static const char *const names[] = {"x", "q", "k"};
+    bool ok = true;
+    for (size_t i = 0; i < (content ? 1 : 3); i++)
+        if (json_object_get(job->doc.root, names[i]) || safetensors_tensor(&job->file, names[i]))
+            ok = err_add(&job->request->err, ERR_conflicting_parameters,
+                         arena_printf(&job->request->arena, "/%s", names[i]), "leave it out",
+                         "\"%s\" has no effect: kind=%s adds to scores", names[i],
+                         job->specs[0].spec.kind->name);
+    return ok;
+}
+
 static bool read_content(struct job *job, struct apply *own)
 {
     const struct tensor *scores = &own->scores;
@@ -112,16 +124,8 @@ static const double *finite_f64(struct job *job, const struct tensor *tensor)
 
 static bool check_work(struct job *job, const struct apply *own)
 {
-    struct err *err = &job->request->err;
-    size_t dim = own->q.shape[own->q.rank - 1];
-    size_t work = job_product((size_t[]){own->scores.count, dim}, 2);
-    job->work = work / 64;
-    if (work <= WORK_MAX)
-        return true;
-    err->cost = (double)work;
-    err->limit = (double)WORK_MAX;
-    return err_add(err, ERR_limit_exceeded, own->scores.pointer, NULL,
-                   "%zu multiply-adds would be needed, the limit is %zu", work, WORK_MAX);
+    size_t each = pe_spec_bias_work(&job->specs[0].spec);
+    return job_work(job, job_product((size_t[]){own->scores.count, each}, 2), own->scores.pointer);
 }
 
 /* One matrix of scores after the other, since they have nothing in common. */
@@ -151,6 +155,8 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
     struct tensor *scores = &own->scores;
     const struct pe_spec *spec = &job->specs[0].spec;
     bool found, content = spec->kind->properties & PE_CONTENT;
+    if (!only_scores(job, content))
+        return false;
     if (!job_tensor(job, "scores", scores, &found) || !job_table(job) ||
         (content && found && !read_content(job, own)) || !job_specs_finish(job))
         return false;
@@ -176,7 +182,7 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
     if (!read_side(job, "k_positions", keys, 0, &own->keys) ||
         !read_side(job, "positions", queries, (double)keys - (double)queries, &own->queries))
         return false;
-    if (!apply_stages(job, scores->dtype) || (content && !check_work(job, own)))
+    if (!apply_stages(job, scores->dtype) || !check_work(job, own))
         return false;
     own->target[0].in = *scores;
     own->target[0].positions = own->queries;

@@ -9,8 +9,6 @@
 
 #include "keys.h"
 
-#define WORK_MAX ((size_t)1 << 31) /* multiply-adds of one request */
-
 static const struct pe_param keys[] = {
     {"anchors", NULL, PE_TEXT, 0, 0, 0, 0, "0,8,24", NULL, NULL,
      "Positions of the query (with anchor_is=key of the key)."},
@@ -155,18 +153,11 @@ static bool places(struct job *job, const struct own *own, struct position_lists
 
 static bool check_work(struct job *job, const struct own *own)
 {
-    struct err *err = &job->request->err;
-    size_t a_n = own->anchors.list->n, o_n = own->offsets.list->n;
-    size_t terms = job_key(job, "terms")->number != 0 ? 5 : 1;
-    size_t work =
-        job_product((size_t[]){own->blocks_n, a_n, o_n, own->dim, own->vectors_n, terms}, 6);
-    job->work = work / 64; /* a score is worth some dim multiply-adds */
-    if (work <= WORK_MAX)
-        return true;
-    err->cost = (double)work;
-    err->limit = (double)WORK_MAX;
-    return err_add(err, ERR_limit_exceeded, "offsets", "fewer anchors, offsets or vectors",
-                   "%zu multiply-adds would be needed, the limit is %zu", work, WORK_MAX);
+    size_t places = job_product((size_t[]){own->anchors.list->n, own->offsets.list->n}, 2);
+    size_t terms = job_key(job, "terms")->number != 0 ? 5 : 1, each = 0;
+    for (size_t s = 0; s < own->blocks_n; s++)
+        each += terms * own->dim + pe_spec_bias_work(&job->specs[s].spec);
+    return job_work(job, job_product((size_t[]){places, own->vectors_n, each}, 3), "offsets");
 }
 
 static bool check_kinds(struct job *job)

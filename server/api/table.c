@@ -50,13 +50,18 @@ static bool read_value(struct job *job, struct table *own)
 {
     const struct pe_kind *kind = job->specs[0].spec.kind;
     unsigned offered = pe_kind_facets(kind);
+    const char *hint = kind->properties & PE_CONTENT ? "its bias is made of q and k: /v1/scores"
+                                                     : list_facets(job, offered);
     bool laid_out = job_key(job, "width")->given || job_key(job, "pack")->given;
     bool both = laid_out && offered >> PE_FACET_BOTH & 1;
-    job_derive(job, "value", both ? PE_FACET_BOTH : __builtin_ctz(offered));
+    job_derive(job, "value",
+               both      ? PE_FACET_BOTH
+               : offered ? __builtin_ctz(offered)
+                         : PE_FACET_BIAS);
     own->value = (enum pe_facet)job_key(job, "value")->number;
     if (offered >> own->value & 1)
         return true;
-    return err_add(&job->request->err, ERR_invalid_value, "value", list_facets(job, offered),
+    return err_add(&job->request->err, ERR_invalid_value, "value", hint,
                    "kind=%s has no such value", kind->name);
 }
 
@@ -171,6 +176,8 @@ static bool prepare(struct job *job)
         return false;
     job->plan_positions = job_positions_all(&own->positions);
     outputs_state(job, own);
+    if (matrix && !table_matrix_work(job, own))
+        return false;
     return aspects_with(job) && job_positions_check(job, &own->positions) &&
            (!matrix || job_positions_check(job, &own->keys));
 }

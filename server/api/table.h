@@ -16,6 +16,8 @@ struct table {
 
 /* Matrices: where queries and keys stand. The keys `queries` and `keys` become positions. */
 bool table_sides(struct job *job, struct table *own, size_t batches_max);
+/* What making a matrix costs. */
+bool table_matrix_work(struct job *job, const struct table *own);
 /* The output of buckets, indices or inputs. */
 void table_matrix_state(struct job *job, const struct table *own);
 

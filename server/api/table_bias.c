@@ -112,3 +112,11 @@ void table_matrix_state(struct job *job, const struct table *own)
     output->axes[1] =
         (struct answer_axis){.name = "key", .short_name = "key", .labels = keys->at[0]};
 }
+
+bool table_matrix_work(struct job *job, const struct table *own)
+{
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t heads = own->value == PE_FACET_BIAS ? pe_spec_heads(spec) : 1;
+    size_t factors[] = {heads, own->positions.list->n, own->keys.list->n, pe_spec_bias_work(spec)};
+    return job_work(job, job_product(factors, 4), own->positions.where);
+}

@@ -74,6 +74,8 @@ struct pe__kind_ops {
     void (*input_exact)(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
     /* How many positions there are from 0 on, where these are few. NULL: without end. */
     size_t (*tokens_n)(const struct pe_spec *spec);
+    /* Multiply-adds that one bias costs. NULL: as many as dim. */
+    size_t (*work)(const struct pe_spec *spec);
     /* Whether it depends on more of the positions than their distance. NULL: no. */
     bool (*places_count)(const struct pe_spec *spec);
     /* alibi: the slope of a head to the precision of y, error < 1 ulp. With a freq stage the plan's

@@ -45,6 +45,10 @@ Test(apply, gives_the_bytes_of_the_contract)
         {"{\"spec\":{\"kind\":\"rope\",\"dim\":4},\"positions\":[1],"
          "\"x\":{\"dtype\":\"f32\",\"data\":[[1,2,3,4]]}}",
          "\"data\":[[-1.1426396,1.9220756,2.9598505,4.0297995]]"},
+        /* the query meets the vector of the distance: rows of the table for -1, 0, 1 */
+        {"{\"spec\":\"shaw:max_distance=1\",\"table\":[[1,0],[0,1],[10,10]],\"q\":[[1,2],[3,4]],"
+         "\"k\":[[0,0],[0,0]],\"scores\":[[0,0],[1,1]]}",
+         "\"scores_out\":{\"dtype\":\"f64\",\"shape\":[2,2],\"data\":[[2,30],[4,5]]}"},
         {"{\"spec\":\"alibi:heads=2\",\"scores\":[[[1,2],[3,4]],[[5,6],[7,8]]]}",
          "\"scores_out\":{\"dtype\":\"f64\",\"shape\":[2,2,2],\"data\":[[[1,1.9375],[2.9375,4]],"
          "[[5,5.99609375],[6.99609375,8]]]}"},

@@ -148,6 +148,21 @@ static enum step job_find(struct job *job)
                              : step;
 }
 
+#define WORK_MAX         ((size_t)1 << 31) /* multiply-adds of one request */
+#define WORK_PER_ELEMENT 64                /* as much as the printing of one */
+
+bool job_work(struct job *job, size_t multiply_adds, const char *where)
+{
+    struct err *err = &job->request->err;
+    job->work = multiply_adds / WORK_PER_ELEMENT;
+    if (multiply_adds <= WORK_MAX)
+        return true;
+    err->cost = (double)multiply_adds;
+    err->limit = (double)WORK_MAX;
+    return err_add(err, ERR_limit_exceeded, where, "fewer positions or vectors",
+                   "%zu multiply-adds would be needed, the limit is %zu", multiply_adds, WORK_MAX);
+}
+
 enum step computed_quick(struct request *request)
 {
     const struct app *app = request->app;

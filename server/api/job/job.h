@@ -140,6 +140,9 @@ enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise);
 bool job_stages(struct job *job, unsigned stages, enum pe_dtype own);
 /* What the answer has to say about them; NULL: nothing. */
 const char *job_stages_note(const struct job *job);
+/* In prepare: counts multiply-adds as work, within the limit of a request; else the error, at
+ * `where`. */
+bool job_work(struct job *job, size_t multiply_adds, const char *where);
 /* Past the deadline: adds the error. Asked between slabs of work. */
 bool job_expired(struct job *job);
 

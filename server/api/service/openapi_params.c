@@ -109,6 +109,7 @@ static const struct {
     {"slopes", "[0.5, 0.25]"},
     {"bias_max", "16"},
     {"total_heads", "12"},
+    {"clamp", "8"},
     {"positions", "\"0:4\""},
     {"k_positions", "\"0:4\""},
     {"queries", "1"},

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* heads.c: rules about `heads`; see heads.h. */
+/* heads.c: rules that bias kinds share; see heads.h. */
 #include "heads.h"
+
+#include <math.h>
+
 #include "params.h"
+#include "value.h"
 
 bool pe__heads_check(struct pe_spec *spec, struct pe_faults *faults)
 {
@@ -36,4 +40,22 @@ double pe__heads_number(const struct pe_spec *spec, const char *name, size_t hea
 {
     const struct pe_value *list = pe_params_get(&spec->params, name);
     return list->list[list->list_n == 1 ? 0 : head];
+}
+
+bool pe__heads_whole(const struct pe_spec *spec, struct pe__pos position, const char *param,
+                     struct pe_faults *faults)
+{
+    char shown[PE__SHOWN_MAX];
+    if (position.hi == floor(position.hi))
+        return true;
+    return pe_fault_add(faults, PE_INVALID_VALUE, param, NULL,
+                        "positions must be integers for %s, got %s", spec->kind->name,
+                        pe__show_number(position.hi, shown));
+}
+
+#define MPFR_WORK (1 << 14) /* some microseconds */
+
+size_t pe__heads_work(const struct pe_spec *spec)
+{
+    return MPFR_WORK + pe_spec_dim(spec);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * heads.h: what bias kinds share: rules about `heads`, and the distance.
+ * heads.h: what bias kinds share: rules about `heads` and positions, and the distance.
  */
 #ifndef PE_CORE_HEADS_H
 #define PE_CORE_HEADS_H
@@ -12,6 +12,11 @@ bool pe__heads_check(struct pe_spec *spec, struct pe_faults *faults);
 /* A list has one number for all heads, or one for each; in the latter case it says how many heads
  * there are, if that is not given. */
 bool pe__heads_check_list(struct pe_spec *spec, const char *name, struct pe_faults *faults);
+/* has_position of kinds that take whole numbers only. */
+bool pe__heads_whole(const struct pe_spec *spec, struct pe__pos position, const char *param,
+                     struct pe_faults *faults);
+/* `work` of kinds whose biases are made by MPFR. */
+size_t pe__heads_work(const struct pe_spec *spec);
 /* The number of a head in such a list. */
 double pe__heads_number(const struct pe_spec *spec, const char *name, size_t head);
 

@@ -194,6 +194,7 @@ static const char *const examples[] = {
 
 static const struct pe__kind_ops ops = {
     .check = check,
+    .work = pe__heads_work,
     .bias = bias,
     .bias_exact = bias_exact,
     .input_exact = input_exact,

@@ -102,6 +102,7 @@ static const char *const examples[] = {
 
 static const struct pe__kind_ops ops = {
     .check = check,
+    .work = pe__heads_work,
     .bias_exact = bias_exact,
 };
 

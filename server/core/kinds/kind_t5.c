@@ -12,7 +12,6 @@
 #include "lookup.h"
 #include "params.h"
 #include "rows.h"
-#include "value.h"
 
 static const struct pe_param rows[] = {
     PE__ROW_HEADS,
@@ -171,18 +170,6 @@ static bool check(struct pe_spec *spec, struct pe_faults *faults)
     return ok;
 }
 
-static bool has_position(const struct pe_spec *spec, struct pe__pos position, const char *param,
-                         struct pe_faults *faults)
-{
-    (void)spec;
-    if (position.hi == floor(position.hi))
-        return true;
-    char shown[PE__SHOWN_MAX];
-    return pe_fault_add(faults, PE_INVALID_VALUE, param, NULL,
-                        "positions must be integers for t5, got %s",
-                        pe__show_number(position.hi, shown));
-}
-
 static size_t element(const struct pe_plan *plan, const struct pe__bias_at *at)
 {
     return (size_t)bucket(plan, at->query, at->key) * (size_t)plan->constant_hi[HEADS] + at->head;
@@ -226,7 +213,7 @@ static const char *const examples[] = {
 
 static const struct pe__kind_ops ops = {
     .check = check,
-    .has_position = has_position,
+    .has_position = pe__heads_whole,
     .bias = bias,
     .bias_exact = bias_exact,
     .bucket = bucket,

@@ -102,6 +102,17 @@ double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi
     return eps;
 }
 
+bool pe__lookup_fits(const struct pe_spec *spec, const char *name, struct pe_faults *faults)
+{
+    size_t rows, cols;
+    spec->kind->ops->table_size(spec, &rows, &cols);
+    if (rows <= PE__TABLE_MAX / cols)
+        return true;
+    return pe_fault_add(faults, PE_LIMIT_EXCEEDED, name, NULL,
+                        "a table of [%zu, %zu] has more than %d elements", rows, cols,
+                        PE__TABLE_MAX);
+}
+
 size_t pe__lookup_constants(const struct pe_spec *spec, double *hi, double *lo)
 {
     size_t rows, cols;

@@ -144,6 +144,13 @@ size_t pe_spec_heads(const struct pe_spec *spec)
     return total && total->set ? (size_t)total->number : number_or(spec, "heads", 1);
 }
 
+size_t pe_spec_bias_work(const struct pe_spec *spec)
+{
+    if (spec->kind->acts != PE_BIASES)
+        return 0;
+    return spec->kind->ops->work ? spec->kind->ops->work(spec) : pe_spec_dim(spec) + 1;
+}
+
 #define TOKENS_SHOWN 32
 
 size_t pe_spec_tokens(const struct pe_spec *spec)
