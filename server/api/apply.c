@@ -32,6 +32,9 @@ static const struct pe_param keys[] = {
     KEY_WIDTH(NULL, PE_OPTIONAL),
     KEY_PACK,
     KEY_WITH,
+    {"names", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL, "own onnx", NULL,
+     "Names of the tensors: this service's, or, with their shapes, those of the ONNX operator "
+     "RotaryEmbedding."},
     KEY_DTYPE("Number format of the answer; that of the input by default."),
     KEY_STAGES,
 };
@@ -310,7 +313,15 @@ static bool further_tensors(struct job *job, struct apply *own)
     own->aspects.keys = own->biases ? &own->keys : NULL;
     own->aspects.dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : PE_F64;
     job->aspects = &own->aspects;
-    return (!some || aspects_columns(job, &own->aspects, NULL)) && aspects_with(job);
+    bool onnx = apply_is_onnx(job);
+    if ((onnx && !apply_onnx_places(job, own)) ||
+        (some && !aspects_columns(job, &own->aspects, NULL)) || !aspects_with(job))
+        return false;
+    if (onnx)
+        apply_onnx_rename(job, own);
+    else
+        job_key_edit(job, "names")->given = job_key_edit(job, "names")->set = false;
+    return true;
 }
 
 /* Without an angle only what comes after it can be rounded. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * apply.h: what apply.c (vectors), apply_rows.c (making them), apply_given.c (cos and sin of the
- * caller's) and apply_scores.c (score matrices of bias kinds) share.
+ * caller's), apply_onnx.c (names of an operator) and apply_scores.c (score matrices of bias kinds)
+ * share.
  */
 #ifndef API_APPLY_H
 #define API_APPLY_H
@@ -71,6 +72,12 @@ void apply_rows_prepare(struct job *job);
 bool apply_given_read(struct job *job, struct apply *own);
 /* Without positions: the numbers of a target's rows. */
 bool apply_given_positions(struct job *job, struct target *target);
+
+/* names=onnx: checks the request and sets what aspects are of, before they are stated; renames all
+ * outputs, once they are. */
+bool apply_is_onnx(const struct job *job);
+bool apply_onnx_places(struct job *job, struct apply *own);
+void apply_onnx_rename(struct job *job, const struct apply *own);
 
 bool apply_scores_prepare(struct job *job, struct apply *own);
 bool apply_scores_compute(struct job *job, struct apply *own);

@@ -403,6 +403,11 @@ static uint64_t wanted(const struct job *job)
     return with->set ? (uint64_t)with->number : 0;
 }
 
+bool aspects_asked(const struct job *job, enum aspect aspect)
+{
+    return wanted(job) >> aspect & 1;
+}
+
 unsigned aspects_stages(const struct job *job)
 {
     unsigned stages = 0;

@@ -46,6 +46,7 @@ struct aspects {
     struct columns channels;                /* columns of the encoding's row */
 };
 
+bool aspects_asked(const struct job *job, enum aspect aspect); /* by `with` */
 /* The stages that what `with` asks for has. */
 unsigned aspects_stages(const struct job *job);
 /* All columns, the pairs as `width` lays them out; `pairs` are the chosen ones, NULL: all. */

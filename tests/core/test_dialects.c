@@ -59,8 +59,8 @@ Test(dialects, keys_are_those_of_the_kinds)
 static const struct pe_dialect *row_of(const char *name, const struct pe_kind *kind)
 {
     size_t i = 0;
-    while (i < pe_dialects_n() && (strcmp(pe_dialect_at(i)->name, name) != 0 ||
-                                   !pe_dialect_has(pe_dialect_at(i), kind)))
+    while (i < pe_dialects_n() &&
+           (strcmp(pe_dialect_at(i)->name, name) != 0 || !pe_dialect_has(pe_dialect_at(i), kind)))
         i++;
     cr_assert_lt(i, pe_dialects_n(), "no row %s for %s", name, kind->name);
     return pe_dialect_at(i);

@@ -40,6 +40,8 @@ Test(stages, are_printed_in_one_order)
         {"transformers", PE_F32, "freq:f32,angle:f32,table:f32,apply:f32"},
         {"transformers", PE_F64, "freq:f32,angle:f32,table:f32,apply:f64"},
         {"ggml", PE_F16, "angle:f32,table:f32"},
+        {"freq:f32,table:T,apply:T", PE_BF16, "freq:f32,table:bf16,apply:bf16"},
+        {"table:T,apply:T", PE_F64, "table:f32,apply:f64"},
         {"meta", PE_BF16, "freq:f32,angle:f32,table:f32,apply:f32"},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
@@ -96,9 +98,9 @@ Test(stages, refuse_what_they_do_not_know)
         {"", PE_INVALID_VALUE, "got \"\"", ""},
         {"freq:f32,", PE_INVALID_VALUE, "got \"\"", ""},
         {"freq", PE_INVALID_VALUE, "as in freq:f32", ""},
-        {"freq:f8", PE_INVALID_VALUE, "must be f64, f32, f16 or bf16", ""},
+        {"freq:f8", PE_INVALID_VALUE, "must be f64, f32, f16, bf16 or T", ""},
         {"table:i64", PE_INVALID_VALUE, "got \"i64\"", ""},
-        {"table:T", PE_INVALID_VALUE, "got \"T\"", ""},
+        {"table:t", PE_INVALID_VALUE, "got \"t\"", ""},
         {"freq:f32:f16", PE_INVALID_VALUE, "got \"f32:f16\"", ""},
         {"exact,freq:f32", PE_CONFLICTING_PARAMETERS, "stands alone", ""},
         {"freq:f32,freq:bf16", PE_CONFLICTING_PARAMETERS, "as f32 and as bf16", ""},

@@ -11,7 +11,8 @@
     {                                                                                              \
         "stages", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, "exact", NULL, NULL,                          \
             "Where the pipeline rounds: exact (nowhere but at the end), a preset such as f32, or " \
-            "stages with their dtypes, as in freq:f32,angle:f32,table:bf16; /help lists both."     \
+            "stages with their dtypes, as in freq:f32,angle:f32,table:T, where T is that of the "  \
+            "tensors; /help lists both."                                                           \
     }
 
 #define KEY_DTYPE(help)                                                                            \

@@ -117,7 +117,17 @@ static bool stage_set(const struct reading *reading, enum pe_stage stage, enum p
     return true;
 }
 
-/* "freq:f32" */
+/* False where it is none that a stage may have. */
+static bool stage_dtype(const struct reading *reading, enum pe_stage stage, struct pe__span name,
+                        enum pe_dtype *dtype)
+{
+    if (!pe__span_equal(name, pe__span_of("T")))
+        return name.len > 0 && pe_dtype_parse(name.text, name.len, dtype) && *dtype != PE_I64;
+    *dtype = stage == PE_STAGE_TABLE && reading->own == PE_F64 ? PE_F32 : reading->own;
+    return true;
+}
+
+/* "freq:f32", "table:T" */
 static bool read_stage(const struct reading *reading, struct pe__span name, struct pe__span dtype)
 {
     int stage = stage_index(name);
@@ -125,21 +135,12 @@ static bool read_stage(const struct reading *reading, struct pe__span name, stru
     char shown[PE__SHOWN_MAX];
     if (stage < 0)
         return fault_name(reading, name);
-    if (dtype.len == 0 || !pe_dtype_parse(dtype.text, dtype.len, &format) || format == PE_I64)
-        return pe_fault_add(reading->faults, PE_INVALID_VALUE, reading->param, NULL,
-                            "the stage %s must be f64, f32, f16 or bf16, as in %s:f32; got \"%s\"",
-                            stage_names[stage], stage_names[stage], pe__show_text(dtype, shown));
+    if (!stage_dtype(reading, (enum pe_stage)stage, dtype, &format))
+        return pe_fault_add(
+            reading->faults, PE_INVALID_VALUE, reading->param, NULL,
+            "the stage %s must be f64, f32, f16, bf16 or T, as in %s:f32; got \"%s\"",
+            stage_names[stage], stage_names[stage], pe__show_text(dtype, shown));
     return stage_set(reading, (enum pe_stage)stage, format);
-}
-
-static enum pe_dtype preset_dtype(const struct reading *reading, enum pe_stage stage,
-                                  struct pe__span name)
-{
-    enum pe_dtype dtype = reading->own;
-    if (pe__span_equal(name, pe__span_of("T")))
-        return stage == PE_STAGE_TABLE && dtype == PE_F64 ? PE_F32 : dtype;
-    pe_dtype_parse(name.text, name.len, &dtype);
-    return dtype;
 }
 
 static bool read_preset(const struct reading *reading, const struct pe_preset *preset)
@@ -149,8 +150,7 @@ static bool read_preset(const struct reading *reading, const struct pe_preset *p
     bool ok = true;
     while (pe__span_cut(&rest, ',', &item)) {
         pe__span_cut(&item, ':', &name);
-        enum pe_stage stage = (enum pe_stage)stage_index(name);
-        ok = stage_set(reading, stage, preset_dtype(reading, stage, item)) && ok;
+        ok = read_stage(reading, name, item) && ok;
     }
     return ok;
 }
