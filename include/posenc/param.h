@@ -43,9 +43,10 @@ struct pe_param {
     unsigned multiple_of; /* PE_INT: 0 or the divisor asked for; PE_REALS: 1 for integers */
     unsigned flags;       /* enum pe_param_flag */
     const char *fallback; /* default in text form; "@dim" copies dim; NULL: none */
-    const char *choices; /* PE_ENUM(S): "interleaved|gptj half|neox|rotate_half": choice|alias... */
-    const char *when;    /* "scaling=linear|ntk": only read then; NULL: always */
-    const char *help;    /* one sentence for the catalogue, with unit */
+    const char *choices;  /* PE_ENUM(S): "interleaved|gptj half|neox|rotate_half": choice|alias...;
+                             PE_INT: words for -1, -2 .., of which the kind makes numbers */
+    const char *when;     /* "scaling=linear|ntk": only read then; NULL: always */
+    const char *help;     /* one sentence for the catalogue, with unit */
 };
 
 struct pe_value {

@@ -124,8 +124,11 @@ double pe_spec_number(const struct pe_spec *spec, const char *name); /* a row of
 size_t pe_spec_dim(const struct pe_spec *spec);   /* width of a row; 0 for bias kinds */
 size_t pe_spec_axes(const struct pe_spec *spec);  /* position axes; after pe_spec_finish */
 size_t pe_spec_pairs(const struct pe_spec *spec); /* frequencies: rotary_dim/2, dim/2; else 0 */
-/* Rotating kinds: the channels of a pair's first and second member. */
+/* Rotating kinds: the channels of a pair's first and second member in a table of rotary_dim; and in
+ * vectors, before they are rotated and after. */
 void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
+void pe_spec_pair_members(const struct pe_spec *spec, size_t pair, bool after, size_t *first,
+                          size_t *second);
 /* The position axis that a pair turns with. */
 size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */

@@ -190,7 +190,7 @@ static void fill_passthrough(const struct job *job, const struct output *output,
     (void)output, (void)first, (void)n;
     memset(turned, 0, dim);
     for (size_t pair = 0; pair < pairs_kept(spec); pair++) {
-        pe_spec_pair_channels(spec, pair, &a, &b);
+        pe_spec_pair_members(spec, pair, false, &a, &b);
         turned[a] = turned[b] = 1;
     }
     for (size_t channel = 0; channel < dim; channel++)

@@ -39,7 +39,7 @@ struct own {
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 /* The chosen pairs of rows of vectors, [n, pairs, 2]. */
-static void take_pairs(const struct job *job, const char *rows, size_t n, char *out)
+static void take_pairs(const struct job *job, const char *rows, size_t n, bool after, char *out)
 {
     const struct own *own = job->own;
     const struct pe_spec *spec = &job->specs[0].spec;
@@ -47,7 +47,7 @@ static void take_pairs(const struct job *job, const char *rows, size_t n, char *
     for (size_t r = 0; r < n; r++, rows += pe_spec_dim(spec) * size)
         for (size_t i = 0; i < own->pairs.n; i++, out += 2 * size) {
             size_t a, b;
-            pe_spec_pair_channels(spec, own->pairs.index[i], &a, &b);
+            pe_spec_pair_members(spec, own->pairs.index[i], after, &a, &b);
             memcpy(out, rows + a * size, size);
             memcpy(out + size, rows + b * size, size);
         }
@@ -68,7 +68,7 @@ static void fill_before(const struct job *job, const struct output *output, size
 {
     (void)output, (void)first;
     repeat_vector(job, n, scratch);
-    take_pairs(job, scratch, n, out);
+    take_pairs(job, scratch, n, false, out);
 }
 
 static void fill_after(const struct job *job, const struct output *output, size_t first, size_t n,
@@ -89,7 +89,7 @@ static void fill_after(const struct job *job, const struct output *output, size_
                                 .out = &view,
                                 .work = scratch,
                                 .stages = &job->stages});
-    take_pairs(job, rows, n, out);
+    take_pairs(job, rows, n, true, out);
 }
 
 /* ---- Outputs ------------------------------------------------------------------------------- */

@@ -108,23 +108,85 @@ static void copy_row(void *context, size_t token, const void *x, void *y)
     pe__row_copy(job, 0, job->in->dim, x, y);
 }
 
-/* A token without a position passes through. */
-void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
-                   void *context)
+void pe__row_copy_rest(const struct pe_apply *job, const void *x, void *y)
+{
+    size_t first = job->plan->offset, end = first + 2 * job->plan->pairs;
+    pe__row_copy(job, 0, first, x, y);
+    if (end < job->in->dim) /* not so where the last pair lacks a channel */
+        pe__row_copy(job, end, job->in->dim - end, x, y);
+}
+
+static void each_row(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
+                     void *context)
 {
     const struct pe_view *in = slab->job->in;
     const struct pe_view *out = slab->job->out;
-    struct pe_apply job = *slab->job;
     size_t at_once = heads_at_once(in, out);
     for (size_t batch = slab->batch; batch < slab->batch + slab->batches_n; batch++)
         for (size_t head = 0; head < in->heads; head += at_once)
-            for (size_t token = 0; token < n; token++) {
-                bool passes = !pe__has_position(slab->positions, first + token);
+            for (size_t token = 0; token < n; token++)
                 for (size_t h = head; h < head + at_once && h < in->heads; h++)
-                    (passes ? copy_row : fn)(passes ? &job : context, token,
-                                             row_of(in, batch, h, first + token),
-                                             row_of(out, batch, h, first + token));
-            }
+                    fn(context, token, row_of(in, batch, h, first + token),
+                       row_of(out, batch, h, first + token));
+}
+
+/* ---- Output order ------------------------------------------------------------------------- */
+
+/* y = x with every rotated value moved to where it belongs, or back; not in place. */
+static void move_channels(const struct pe_apply *job, enum pe_dtype dtype, bool back, const void *x,
+                          void *y)
+{
+    const struct pe_plan *plan = job->plan;
+    size_t size = pe_dtype_size(dtype);
+    const char *from = x;
+    char *to = y;
+    memcpy(to, from, job->in->dim * size);
+    for (size_t i = 0; i < 2 * plan->pairs; i++) {
+        size_t moved = plan->moved[i] * size, place = (plan->offset + i) * size;
+        memcpy(to + (back ? moved : place), from + (back ? place : moved), size);
+    }
+}
+
+/* A row in place. */
+static void move_row(void *context, size_t token, const void *x, void *y)
+{
+    const struct pe__slab *slab = context;
+    const struct pe_view *out = slab->job->out;
+    (void)token, (void)x;
+    move_channels(slab->job, out->dtype, slab->job->inverse, y, slab->moved_row);
+    memcpy(y, slab->moved_row, out->dim * pe_dtype_size(out->dtype));
+}
+
+/* ---- Tokens ------------------------------------------------------------------------------- */
+
+struct rows {
+    const struct pe__slab *slab;
+    struct pe_apply job;
+    size_t first;
+    pe__row_fn *fn;
+    void *context;
+};
+
+/* A token without a position passes through. */
+static void do_row(void *context, size_t token, const void *x, void *y)
+{
+    struct rows *rows = context;
+    const struct pe__slab *slab = rows->slab;
+    if (slab->moved_row) {
+        move_channels(&rows->job, rows->job.in->dtype, true, x, slab->moved_row);
+        x = slab->moved_row;
+    }
+    if (pe__has_position(slab->positions, rows->first + token))
+        rows->fn(rows->context, token, x, y);
+    else
+        copy_row(&rows->job, token, x, y);
+}
+
+void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
+                   void *context)
+{
+    struct rows rows = {slab, *slab->job, first, fn, context};
+    each_row(slab, first, n, do_row, &rows);
 }
 
 static void copy_slab(const struct pe__slab *slab)
@@ -140,7 +202,7 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-size_t pe_apply_work_bytes(const struct pe_plan *plan)
+static size_t work_bytes(const struct pe_plan *plan)
 {
     switch (plan->spec.kind->acts) {
     case PE_ROTATES:
@@ -150,6 +212,21 @@ size_t pe_apply_work_bytes(const struct pe_plan *plan)
     default:
         return 64; /* none is needed, but some allocators fail for 0 */
     }
+}
+
+/* Behind the scratch of what is done there is room for a row, if its channels move. */
+#define ROW_ALIGNED 64
+
+static size_t row_start(const struct pe_plan *plan)
+{
+    return (work_bytes(plan) + ROW_ALIGNED - 1) / ROW_ALIGNED * ROW_ALIGNED;
+}
+
+size_t pe_apply_work_bytes(const struct pe_plan *plan)
+{
+    if (!plan->moved)
+        return work_bytes(plan);
+    return row_start(plan) + pe_spec_dim(&plan->spec) * sizeof(double);
 }
 
 /* Not so without an encoding, nor for a width of 1 whose only channel is in no pair. */
@@ -176,6 +253,7 @@ static void widen_slab(struct pe__slab slab)
     copy_slab(&slab);
     job.in = job.out;
     slab.job = &job;
+    slab.moved_row = NULL;
     apply_slab(&slab);
 }
 
@@ -185,18 +263,45 @@ static bool rounds_operations(const struct pe_apply *job)
     return acts && job->stages && pe__stage_named(job->stages, PE_STAGE_APPLY);
 }
 
+static void apply_one(const struct pe__slab *slab)
+{
+    const struct pe_apply *job = slab->job;
+    if (rounds_operations(job))
+        pe__apply_staged(slab);
+    else if (job->out->dtype == PE_F64 && job->in->dtype != PE_F64)
+        widen_slab(*slab);
+    else
+        apply_slab(slab);
+}
+
+/* The inverse reads what a rotation has moved: each row by itself, or all of them in place. */
+static void apply_moved(struct pe__slab slab)
+{
+    struct pe_apply job = *slab.job;
+    struct pe__slab moved = slab;
+    bool in_place = job.in->data == job.out->data;
+    moved.moved_row = (char *)job.work + row_start(job.plan);
+    if (job.inverse && !in_place) {
+        apply_one(&moved);
+        return;
+    }
+    if (!job.inverse)
+        apply_one(&slab);
+    job.in = job.out;
+    moved.job = &job;
+    each_row(&moved, 0, job.in->tokens, move_row, &moved);
+    if (job.inverse)
+        apply_one(&slab);
+}
+
 void pe_apply(const struct pe_apply *job)
 {
     size_t batches_n = job->positions_n == 1 ? job->in->batches : 1;
-    bool staged = rounds_operations(job);
-    bool widens = job->out->dtype == PE_F64 && job->in->dtype != PE_F64;
     for (size_t i = 0; i < job->positions_n; i++) {
-        struct pe__slab slab = {job, &job->positions[i], i, batches_n};
-        if (staged)
-            pe__apply_staged(&slab);
-        else if (widens)
-            widen_slab(slab);
+        struct pe__slab slab = {job, &job->positions[i], i, batches_n, NULL};
+        if (job->plan->moved)
+            apply_moved(slab);
         else
-            apply_slab(&slab);
+            apply_one(&slab);
     }
 }

@@ -16,6 +16,7 @@ struct pe__slab {
     const struct pe_apply *job;
     const struct pe_positions *positions;
     size_t batch, batches_n;
+    void *moved_row; /* rows are read in the plan's output order, through this one; NULL: plainly */
 };
 
 /* Handles the channels of one token in one batch and head; `token` counts from the first of
@@ -29,6 +30,9 @@ void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_
 /* Copies channels [first, first + n) of a row, bit by bit if both dtypes are the same (nothing in
  * place), else rounded once. */
 void pe__row_copy(const struct pe_apply *job, size_t first, size_t n, const void *x, void *y);
+
+/* The channels before and behind the pairs. */
+void pe__row_copy_rest(const struct pe_apply *job, const void *x, void *y);
 
 void pe__apply_rotate(const struct pe__slab *slab);
 size_t pe__rotate_work_bytes(void);

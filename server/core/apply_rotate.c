@@ -50,8 +50,7 @@ struct rotation {
 
 static void pair_channels(const struct rotation *rotation, size_t j, size_t *a, size_t *b)
 {
-    const struct pe_spec *spec = &rotation->plan->spec;
-    spec->kind->ops->pair_channels(spec, rotation->first + j, a, b);
+    pe_spec_pair_members(&rotation->plan->spec, rotation->first + j, false, a, b);
 }
 
 /* Most pairs lie at equal steps, members side by side or apart; a block ends where they do not. */
@@ -233,15 +232,6 @@ static void rotate_wide(const struct rotation *rotation, size_t token,
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* The channels behind the pairs, once for all blocks. */
-static void copy_rest(const struct rotation *rotation, const void *x, void *y)
-{
-    size_t first = 2 * rotation->plan->pairs;
-    size_t n = rotation->slab->job->in->dim - first;
-    if (rotation->first == 0 && n > 0)
-        pe__row_copy(rotation->slab->job, first, n, x, y);
-}
-
 /* The channels of pairs that stay as they are. */
 static void copy_pairs(const struct rotation *rotation, const void *x, void *y)
 {
@@ -286,7 +276,8 @@ static void rotate_converting(const struct rotation *rotation, size_t token, con
 static void rotate_row(void *context, size_t token, const void *x, void *y)
 {
     const struct rotation *rotation = context;
-    copy_rest(rotation, x, y);
+    if (rotation->first == 0)
+        pe__row_copy_rest(rotation->slab->job, x, y);
     if (rotation->work->still[token])
         copy_pairs(rotation, x, y);
     else if (rotation->from == rotation->to)

@@ -104,10 +104,9 @@ static void do_row(void *context, size_t token, const void *x, void *y)
     const struct staged *staged = context;
     const struct pe_apply *job = staged->slab->job;
     bool rotates = staged->plan->spec.kind->acts == PE_ROTATES;
-    size_t done = 2 * staged->plan->pairs;
     (void)token;
-    if (staged->first == 0 && staged->plan->pairs && job->in->dim > done)
-        pe__row_copy(job, done, job->in->dim - done, x, y);
+    if (staged->first == 0 && staged->plan->pairs)
+        pe__row_copy_rest(job, x, y);
     for (size_t j = 0; j < staged->n; j++) {
         if (rotates) {
             rotate_pair(staged, j, x, y);
@@ -119,14 +118,22 @@ static void do_row(void *context, size_t token, const void *x, void *y)
     }
 }
 
+static void pair_channels(struct staged *staged, size_t j)
+{
+    const struct pe_spec *spec = &staged->plan->spec;
+    size_t pair = staged->first + j;
+    if (spec->kind->acts == PE_ROTATES)
+        pe_spec_pair_members(spec, pair, false, &staged->channel_c[j], &staged->channel_s[j]);
+    else
+        spec->kind->ops->pair_channels(spec, pair, &staged->channel_c[j], &staged->channel_s[j]);
+}
+
 static void map_channels(struct staged *staged)
 {
     for (size_t j = 0; j < staged->n; j++) {
         staged->channel_c[j] = staged->first + j;
         if (staged->plan->pairs)
-            staged->plan->spec.kind->ops->pair_channels(&staged->plan->spec, staged->first + j,
-                                                        &staged->channel_c[j],
-                                                        &staged->channel_s[j]);
+            pair_channels(staged, j);
     }
 }
 

@@ -103,20 +103,23 @@ struct pe_plan {
     struct pe_spec spec;     /* own copy; a posted table is the caller's */
     struct pe_stages stages; /* those of pos, freq, angle and table that the kind has */
     double shift;
-    double direction;                  /* 1 or -1 */
-    bool amplified;                    /* the attention factor is not 1 */
-    struct pe__ball attention, undo;   /* it, and 1 over its square */
-    size_t pairs;                      /* 0 without frequencies */
-    enum pe__unit unit;                /* of position times frequency */
-    struct pe__cis *cis;               /* NULL without frequencies; angle stage: of frequency 1 */
-    struct pe__ball *w;                /* angle stage: radians per position; else NULL */
-    size_t axes;                       /* position axes */
-    pe__coordinate_fn *coordinate;     /* NULL: positions are used as they are */
-    double *speed;                     /* with coordinates: radians per unit; else NULL */
-    double padding;                    /* the position whose row is zero; NaN: none */
-    struct pe__source *sources;        /* [pairs]; NULL: axis 0, frequency = pair */
-    uint32_t *order;                   /* frequencies by axis: their numbers; NULL: the kind's */
-    bool *still;                       /* [pairs]: the frequency is 0; NULL: none is */
+    double direction;                /* 1 or -1 */
+    bool amplified;                  /* the attention factor is not 1 */
+    struct pe__ball attention, undo; /* it, and 1 over its square */
+    size_t pairs;                    /* 0 without frequencies */
+    enum pe__unit unit;              /* of position times frequency */
+    struct pe__cis *cis;             /* NULL without frequencies; angle stage: of frequency 1 */
+    struct pe__ball *w;              /* angle stage: radians per position; else NULL */
+    size_t axes;                     /* position axes */
+    pe__coordinate_fn *coordinate;   /* NULL: positions are used as they are */
+    double *speed;                   /* with coordinates: radians per unit; else NULL */
+    double padding;                  /* the position whose row is zero; NaN: none */
+    struct pe__source *sources;      /* [pairs]; NULL: axis 0, frequency = pair */
+    uint32_t *order;                 /* frequencies by axis: their numbers; NULL: the kind's */
+    bool *still;                     /* [pairs]: the frequency is 0; NULL: none is */
+    size_t offset;                   /* first channel of vectors that is in a pair */
+    uint32_t *moved;                 /* [2 pairs]: the channel whose rotated value comes to channel
+                                        offset + i; NULL: all stay where they are */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };

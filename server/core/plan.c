@@ -170,6 +170,32 @@ static bool make_still(struct pe_plan *plan)
     return true;
 }
 
+/* Where rotated members go, if that is not where they come from. */
+static bool make_moved(struct pe_plan *plan)
+{
+    bool differ = false;
+    if (plan->spec.kind->acts != PE_ROTATES)
+        return true;
+    plan->moved = malloc(2 * plan->pairs * sizeof *plan->moved);
+    if (!plan->moved)
+        return false;
+    for (size_t pair = 0; pair < plan->pairs; pair++) {
+        size_t from[2], to[2];
+        pe_spec_pair_members(&plan->spec, pair, false, &from[0], &from[1]);
+        pe_spec_pair_members(&plan->spec, pair, true, &to[0], &to[1]);
+        plan->moved[to[0] - plan->offset] = (uint32_t)from[0];
+        plan->moved[to[1] - plan->offset] = (uint32_t)from[1];
+        differ |= from[0] != to[0] || from[1] != to[1];
+    }
+    if (differ) {
+        plan->bytes += 2 * plan->pairs * sizeof *plan->moved;
+        return true;
+    }
+    free(plan->moved);
+    plan->moved = NULL;
+    return true;
+}
+
 static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
 {
     const struct pe__kind_ops *ops = plan->spec.kind->ops;
@@ -188,7 +214,7 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
     if (!plan->cis)
         return false;
     plan->bytes += pe__cis_bytes(plan->cis);
-    return make_still(plan);
+    return make_still(plan) && make_moved(plan);
 }
 
 static void slope_exact(const void *context, size_t head, mpfr_t y)
@@ -259,6 +285,7 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
     p->stages = *stages;
     p->stages.named &= PE_STAGES_OF_PLANS & pe_kind_stages(spec->kind);
     p->shift = number_or(spec, "shift", 0);
+    p->offset = (size_t)number_or(spec, "rotary_offset", 0);
     p->direction = number_or(spec, "direction", 1);
     p->axes = pe_spec_axes(spec);
     p->unit = number_or(spec, "angle_unit", 0) == 0 ? PE__RADIANS : PE__TURNS;
@@ -285,6 +312,7 @@ void pe_plan_free(struct pe_plan *plan)
     pe__cis_free(plan->cis);
     free(plan->w);
     free(plan->speed);
+    free(plan->moved);
     free(plan->still);
     free(plan->sources);
     free(plan->order);

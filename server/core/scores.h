@@ -38,7 +38,7 @@ struct pe__cell {
     unsigned parts;        /* bit p: part p is in the score */
     bool staged;           /* the score is that of scores_staged.c instead */
     const size_t *order;   /* channel of each term, or PE__NO_CHANNEL */
-    const size_t *term_of; /* the other way round */
+    const size_t *term_of; /* the other way round, of encoded vectors */
     size_t terms_n;
     struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
     const struct pe__row *anchor_code, *place_code; /* staged: the encoding's values there */

@@ -42,7 +42,10 @@ static size_t order_terms(const struct pe_plan *plan, size_t dim, bool *taken, s
     for (size_t pair = 0; pair < pairs; pair++) {
         size_t *c = &order[pair];
         size_t *s = &order[pairs + pair];
-        plan->spec.kind->ops->pair_channels(&plan->spec, pair, c, s);
+        if (plan->spec.kind->acts == PE_ROTATES)
+            pe_spec_pair_members(&plan->spec, pair, false, c, s);
+        else
+            plan->spec.kind->ops->pair_channels(&plan->spec, pair, c, s);
         if (*c != PE__NO_CHANNEL)
             taken[*c] = true;
         if (*s != PE__NO_CHANNEL)
@@ -350,11 +353,15 @@ static double farthest_key(const struct pe_scores *job)
     return anchor + offset;
 }
 
+/* Channels are those of the vectors once they are encoded. */
 static void invert_order(const struct pe__cell *cell, size_t *term_of)
 {
+    const struct pe_plan *plan = cell->job->plan;
     for (size_t t = 0; t < cell->terms_n; t++)
         if (cell->order[t] != PE__NO_CHANNEL)
             term_of[cell->order[t]] = t;
+    for (size_t t = 0; plan->moved && t < 2 * plan->pairs; t++)
+        term_of[plan->offset + t] = t;
 }
 
 static void cut_rows(struct pe__parts *parts, size_t n)

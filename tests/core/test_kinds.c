@@ -98,7 +98,8 @@ static void check_row(const struct pe_kind *kind, size_t i)
     cr_assert(is_sentence(row->help), "%s: %s has no help", kind->name, row->name);
     if (row->type == PE_INT || row->type == PE_REAL || row->type == PE_REALS)
         cr_assert_lt(row->min, row->max + 1, "%s: %s", kind->name, row->name);
-    cr_assert_eq(row->type == PE_ENUM, row->choices != NULL, "%s: %s", kind->name, row->name);
+    cr_assert(row->type == PE_INT || (row->type == PE_ENUM) == (row->choices != NULL), "%s: %s",
+              kind->name, row->name);
     cr_assert(row->fallback || (row->flags & PE_OPTIONAL) || row->when, "%s: %s is required",
               kind->name, row->name);
     if (row->fallback && row->fallback[0] == '@')

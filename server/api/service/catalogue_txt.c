@@ -76,6 +76,10 @@ static void append_values(struct buf *out, const struct pe_param *row)
     case PE_INT:
         buf_puts(out, "integer, ");
         append_range(out, row);
+        if (row->choices) {
+            buf_puts(out, ", or ");
+            append_choices(out, row->choices);
+        }
         break;
     case PE_REAL:
         buf_puts(out, "number, ");

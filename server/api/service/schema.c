@@ -117,12 +117,24 @@ static void add_default(struct tree *schema, const struct pe_param *row)
         tree_string(schema, "default", row->fallback);
 }
 
+/* An integer, or a word that stands for one; in answers it is a number. */
+static void add_integer(struct tree *schema, const struct pe_param *row, enum schema_place place)
+{
+    struct tree *number = schema;
+    if (row->choices && place != SCHEMA_ANSWER) {
+        struct tree *either = tree_array(schema, "oneOf");
+        number = tree_object(either, NULL);
+        add_choices(tree_object(either, NULL), row->choices);
+    }
+    tree_string(number, "type", "integer");
+    add_range(number, row);
+}
+
 static void add_type(struct tree *schema, const struct pe_param *row, enum schema_place place)
 {
     switch (row->type) {
     case PE_INT:
-        tree_string(schema, "type", "integer");
-        add_range(schema, row);
+        add_integer(schema, row, place);
         break;
     case PE_REAL:
         tree_string(schema, "type", "number");

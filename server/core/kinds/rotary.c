@@ -69,6 +69,23 @@ static bool check_kept(struct pe_params *params, size_t pairs, struct pe_faults 
     return true;
 }
 
+static bool check_offset(struct pe_params *params, struct pe_faults *faults)
+{
+    struct pe_value *offset = pe__params_value(params, "rotary_offset");
+    const struct pe_value *dim = pe__params_value(params, "dim");
+    const struct pe_value *rotary_dim = pe__params_value(params, "rotary_dim");
+    if (!offset->set || !dim->set || !rotary_dim->set || rotary_dim->number > dim->number)
+        return true;
+    double tail = dim->number - rotary_dim->number;
+    if (offset->number < 0)
+        offset->number = tail;
+    if (offset->number <= tail)
+        return true;
+    return pe_fault_add(faults, PE_INVALID_VALUE, "rotary_offset", NULL,
+                        "rotary_offset must be at most dim - rotary_dim (%.0f), got %.0f", tail,
+                        offset->number);
+}
+
 /* Frequencies that the caller gives leave nothing to be said of the series. */
 static bool check_freqs(struct pe_spec *spec, size_t pairs, struct pe_faults *faults)
 {
@@ -107,6 +124,7 @@ bool pe__rotary_check_turning(struct pe_spec *spec, unsigned multiple, struct pe
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "rotary_dim", NULL,
                           "rotary_dim must be at most dim (%.0f), got %.0f", dim->number,
                           rotary_dim->number);
+    ok = check_offset(params, faults) && ok;
     if (direction->set && direction->number == 0)
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "direction", NULL,
                           "direction must be 1 or -1, got 0");

@@ -51,6 +51,22 @@ enum pe__layout { PE__LAYOUT_INTERLEAVED, PE__LAYOUT_HALF, PE__LAYOUT_HALF_PER_A
          .max = 1,                                                                                 \
          .fallback = "1",                                                                          \
          .help = "1 rotates counter-clockwise, -1 clockwise; 0 is not allowed."},                  \
+        {.name = "rotary_offset",                                                                  \
+         .type = PE_INT,                                                                           \
+         .min = 0,                                                                                 \
+         .max = PE_DIM_MAX,                                                                        \
+         .flags = PE_QUIET,                                                                        \
+         .fallback = "0",                                                                          \
+         .choices = "tail",                                                                        \
+         .help = "First rotated channel, at most dim - rotary_dim, for which tail stands; those "  \
+                 "before it pass through too."},                                                   \
+        {.name = "output_order",                                                                   \
+         .type = PE_ENUM,                                                                          \
+         .flags = PE_QUIET,                                                                        \
+         .choices = "same halves|deinterleaved",                                                   \
+         .fallback = "same",                                                                       \
+         .help = "Where the rotated members of pair i go: where they come from, or with halves "   \
+                 "to i and i+rotary_dim/2 (DeepSeek-V3 in transformers)."},                        \
         PE__ROW_SHIFT, PE__SCALING_ROWS
 
 /* What kinds have besides in which every pair has a frequency of its own. */

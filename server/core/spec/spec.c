@@ -129,6 +129,19 @@ void pe_spec_pair_channels(const struct pe_spec *spec, size_t pair, size_t *firs
     spec->kind->ops->pair_channels(spec, pair, first, second);
 }
 
+void pe_spec_pair_members(const struct pe_spec *spec, size_t pair, bool after, size_t *first,
+                          size_t *second)
+{
+    size_t offset = number_or(spec, "rotary_offset", 0);
+    pe_spec_pair_channels(spec, pair, first, second);
+    if (after && number_or(spec, "output_order", 0) != 0) { /* halves */
+        *first = pair;
+        *second = pair + pe_spec_pairs(spec);
+    }
+    *first += offset;
+    *second += offset;
+}
+
 size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair)
 {
     size_t axis = 0;

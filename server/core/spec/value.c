@@ -91,14 +91,30 @@ static bool fault_text(const struct pe_param *row, struct pe__span text, const c
                         row->name, must, pe__show_text(text, shown));
 }
 
+static bool fault_no_number(const struct pe_param *row, struct pe__span text, bool is_text,
+                            struct pe_faults *faults)
+{
+    char must[80];
+    snprintf(must, sizeof must, "%s%s%s", type_name(row->type), row->choices ? " or " : "",
+             row->choices ? row->choices : "");
+    return fault_text(row, text, is_text ? must : "a finite double", faults);
+}
+
+static int word_index(const struct pe_param *row, struct pe__span text)
+{
+    return row->type == PE_INT ? pe__span_index(pe__span_of(row->choices), ' ', text) : -1;
+}
+
 /* Text to a checked number. An integer is held to its exact decimal value, not the rounded one. */
 static bool read_number(const struct pe_param *row, struct pe__span text, double *number,
                         struct pe_faults *faults)
 {
-    *number = 0;
+    int word = word_index(row, text);
+    *number = -1 - word;
+    if (word >= 0)
+        return true;
     if (!pe_text_read(text.text, text.len, PE_F64, number, 0))
-        return fault_text(row, text, isnan(*number) ? type_name(row->type) : "a finite double",
-                          faults);
+        return fault_no_number(row, text, isnan(*number), faults);
     *number += 0.0; /* no negative zero */
     int order = row->type == PE_INT ? pe__text_compare(text.text, text.len, *number) : 0;
     if (order != 0 && fabs(*number) < PE_POSITION_MAX)
@@ -327,6 +343,12 @@ static struct pe__span print_plain(const struct pe_param *row, const struct pe_v
         return text;
     case PE_TEXT:
         return pe__span_of(value->text);
+    case PE_INT:
+        if (row->choices && value->number < 0) {
+            text.text = pe_choice_name(row, -1 - value->number, &text.len);
+            return text;
+        }
+        /* fall through */
     default:
         text.len = pe_text_print(PE_F64, &value->number, 0, number);
         return text;
