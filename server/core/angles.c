@@ -183,8 +183,16 @@ static void turns_exact(const struct angle *angle, size_t k, mpfr_t y)
         divide_by_turn(y);
 }
 
+#define WHOLE_BITS 4096 /* a distance from whole turns that takes more is noise: they are whole */
+
+static bool is_below(mpfr_srcptr x, mpfr_exp_t exponent)
+{
+    return mpfr_zero_p(x) || mpfr_get_exp(x) < exponent;
+}
+
 /* The angle's turns less the whole ones, of which there are at most 2^54. The fraction has lost as
- * many bits as it has zeros in front: more than the spare ones only show once it is computed. */
+ * many bits as it, or what it lacks to 1, has zeros in front: more than the spare ones only show
+ * once it is computed. */
 static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
 {
     const mpfr_exp_t spare = 64;
@@ -194,11 +202,16 @@ static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
     mpfr_inits2(bits, turns, whole, (mpfr_ptr)NULL);
     for (;;) {
         turns_exact(angle, k, turns);
+        bool has_lost_none = !mpfr_number_p(turns) /* of an infinite angle */ || is_below(turns, 0);
         mpfr_floor(whole, turns);
         mpfr_sub(turns, turns, whole, MPFR_RNDN);
-        if (mpfr_zero_p(whole) || !mpfr_number_p(turns) || /* of an infinite angle */
-            (!mpfr_zero_p(turns) && mpfr_get_exp(turns) >= -spare))
+        mpfr_ui_sub(whole, 1, turns, MPFR_RNDN);
+        if (has_lost_none || !(is_below(turns, -spare) || is_below(whole, -spare)))
             break;
+        if (bits > WHOLE_BITS) {
+            mpfr_set_zero(turns, 1);
+            break;
+        }
         bits *= 2;
         mpfr_set_prec(turns, bits);
         mpfr_set_prec(whole, bits);
