@@ -46,9 +46,6 @@ static const struct {
 static const struct {
     const char *id, *needs;
 } later[] = {
-    {"A05", "needs kind=mrope"},
-    {"A07", "needs kind=mrope"},
-    {"A08", "needs kind=mrope"},
     {"A46", "needs an additive kind with two axes"},
 };
 
