@@ -152,6 +152,8 @@ struct pe__ball pe__plan_frequency_ball(const struct pe_plan *plan, size_t k, bo
 struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair);
 /* How many pairs from `first` on, at most PE__BLOCK, make a block: all of them turn, or none. */
 size_t pe__plan_block(const struct pe_plan *plan, size_t first);
+/* Whether such a block's values are just cis of position times frequency, up to the direction. */
+bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n);
 static inline bool pe__is_still(const struct pe_plan *plan, size_t pair)
 {
     return plan->still && plan->still[pair];

@@ -27,6 +27,13 @@ size_t pe__plan_block(const struct pe_plan *plan, size_t first)
     return n;
 }
 
+bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n)
+{
+    return !plan->spec.table && !plan->w && !plan->sources && !plan->coordinate &&
+           !plan->amplified && !pe__stage_named(&plan->stages, PE_STAGE_TABLE) &&
+           !pe__is_still(plan, first) && first % PE__BLOCK + n <= PE__BLOCK;
+}
+
 void pe__plan_walk_init(struct pe__plan_walk *walk)
 {
     for (size_t axis = 0; axis < PE_AXES_MAX; axis++)

@@ -10,6 +10,8 @@
 #include "kind.h"
 #include "round.h"
 
+#define RUN_MIN 3 /* tokens for which the setting up of a run pays */
+
 /* Consecutive values of a block whose channels lie a constant step apart. */
 struct run {
     size_t first, n; /* within the block */
@@ -92,19 +94,82 @@ static void pair_exact(const void *context, size_t pair, mpfr_t y)
                         part->is_sine ? NULL : y, part->is_sine ? y : NULL);
 }
 
-static void fill_block(const struct fill *fill)
+/* Tokens [token, token + n), one by one. */
+static void fill_tokens(const struct fill *fill, struct pe__plan_walk *walk, size_t token, size_t n)
 {
     struct pe__planes planes;
-    struct pe__plan_walk walk;
-    pe__plan_walk_init(&walk);
-    for (size_t token = 0; token < fill->positions->n; token++) {
-        double eps = pe__plan_pairs(fill->plan, &walk, fill->positions, token, fill->first, fill->n,
-                                    &planes);
+    for (size_t end = token + n; token < end; token++) {
+        double eps =
+            pe__plan_pairs(fill->plan, walk, fill->positions, token, fill->first, fill->n, &planes);
         struct part part = {fill, token, false, pair_exact};
         round_part(&part, &fill->cosine, planes.cos_hi, planes.cos_lo, eps);
         part.is_sine = true;
         round_part(&part, &fill->sine, planes.sin_hi, planes.sin_lo, eps);
     }
+}
+
+/* Whether the block can be filled by runs of tokens, and where these go then: dense cosines and
+ * sines apart, or one by one. */
+static bool run_out(const struct fill *fill, struct pe__run_out *out)
+{
+    const struct run *c = &fill->cosine.runs[0], *s = &fill->sine.runs[0];
+    if (fill->dtype > PE_F32 || !pe__plan_is_plain(fill->plan, fill->first, fill->n) ||
+        fill->cosine.runs_n != 1 || fill->sine.runs_n != 1 || c->n != fill->n || s->n != fill->n)
+        return false;
+    bool apart = c->step == 1 && s->step == 1;
+    bool interleaved = c->step == 2 && s->step == 2 && fill->cosine.out == fill->sine.out &&
+                       (c->channel + 1 == s->channel || s->channel + 1 == c->channel);
+    size_t size = pe_dtype_size(fill->dtype);
+    char *cosines = (char *)fill->cosine.out + c->channel * size;
+    char *sines = (char *)fill->sine.out + s->channel * size;
+    *out = (struct pe__run_out){
+        .dtype = fill->dtype,
+        .backwards = fill->plan->direction < 0,
+        .sine_first = interleaved && s->channel < c->channel,
+        .step = c->step,
+        .row_stride = fill->cosine.row_stride,
+    };
+    out->first = out->sine_first ? sines : cosines;
+    out->second = out->sine_first ? cosines : sines;
+    return apart || interleaved;
+}
+
+/* Fills a run of tokens from `token` on; returns how many, at least one. */
+static size_t fill_run(const struct fill *fill, struct pe__plan_walk *walk, size_t token,
+                       struct pe__run_out out)
+{
+    struct pe__run run = {.n = 0};
+    while (token + run.n < fill->positions->n) {
+        struct pe__pos at = pe__plan_position(fill->plan, fill->positions->at[0][token + run.n]);
+        if (pe__is_padding(fill->plan, at) || !pe__run_add(fill->plan->cis, &run, at))
+            break;
+    }
+    if (run.n < RUN_MIN) {
+        fill_tokens(fill, walk, token, run.n > 0 ? run.n : 1);
+        return run.n > 0 ? run.n : 1;
+    }
+    bool bad[PE__RUN];
+    size_t before = token * out.row_stride * pe_dtype_size(out.dtype);
+    out.first = (char *)out.first + before;
+    out.second = (char *)out.second + before;
+    pe__cis_run(fill->plan->cis, &walk->axis[0], &run, fill->first, fill->n, &out, bad);
+    for (size_t i = 0; i < run.n; i++)
+        if (bad[i])
+            fill_tokens(fill, walk, token + i, 1);
+    return run.n;
+}
+
+static void fill_block(const struct fill *fill)
+{
+    struct pe__plan_walk walk;
+    struct pe__run_out out;
+    pe__plan_walk_init(&walk);
+    if (!run_out(fill, &out)) {
+        fill_tokens(fill, &walk, 0, fill->positions->n);
+        return;
+    }
+    for (size_t token = 0; token < fill->positions->n;)
+        token += fill_run(fill, &walk, token, out);
 }
 
 static void map_channels(struct fill *fill)

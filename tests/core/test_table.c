@@ -387,3 +387,49 @@ Test(table, every_variant_gives_the_same_bits)
             }
         }
 }
+
+/* Tables by runs of tokens have the bits of tables token by token, in every variant. */
+Test(table, runs_of_tokens_change_no_bit)
+{
+    static const char *const variants[] = {"scalar", "base", "avx2", "avx512"};
+    static const char *const texts[] = {
+        "rope:dim=128",
+        "rope:dim=300,layout=half,direction=-1",
+        "rope:dim=22,layout=half,shift=0.375",
+        "rope:dim=54,base=500000,scaling=llama3,factor=8,original_max=8192",
+        "rope:dim=16,scaling=proportional,kept_pairs=5",
+        "sinusoidal:dim=70",
+        "sinusoidal:dim=33,layout=half",
+        "sinusoidal:dim=9,odd=sin",
+    };
+    enum { TOKENS = 700 };
+    static double at[TOKENS];
+    static unsigned char whole[8 * TOKENS * 300];
+    static unsigned char single[8 * 300];
+    for (size_t i = 0; i < TOKENS; i++) /* runs up, down, in steps, of two, and none */
+        at[i] = i < 200   ? (double)i - 70
+                : i < 300 ? 1e9 - (double)i
+                : i < 400 ? 7 + 3 * (double)i
+                : i < 500 ? (double)(i / 2) * 64 + (double)(i % 2)
+                : i < 600 ? (double)i / 64 - 4
+                          : (double)(pe_draw(3, "positions", i) >> 30);
+    struct pe_positions positions = positions_of(at, TOKENS);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+            if (!pe_isa_select(variants[v]))
+                continue;
+            struct pe_plan *plan = plan_from(texts[i], &positions);
+            size_t width = pe_spec_dim(pe_plan_spec(plan));
+            for (size_t t = 0; t < 2; t++) {
+                size_t row = width * pe_dtype_size(dtypes[t]);
+                pe_table(plan, &positions, dtypes[t], whole, width);
+                for (size_t token = 0; token < TOKENS; token++) {
+                    struct pe_positions one = positions_of(at + token, 1);
+                    pe_table(plan, &one, dtypes[t], single, width);
+                    cr_assert_eq(memcmp(whole + token * row, single, row), 0, "%s %s %s at %a",
+                                 texts[i], variants[v], pe_dtype_name(dtypes[t]), at[token]);
+                }
+            }
+            pe_plan_free(plan);
+        }
+}

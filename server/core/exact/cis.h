@@ -70,6 +70,31 @@ struct pe__walk {
 double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__pos position,
                    size_t first, size_t n, struct pe__planes *out);
 
+/* Tokens one behind the other whose positions have the same sign and differ in the lowest group of
+ * digits only. Begin with n = 0. */
+#define PE__RUN 64
+struct pe__run {
+    size_t n;
+    bool negative;
+    unsigned __int128 high;
+    uint8_t digit[PE__RUN];
+};
+/* Adds a token; false when it does not belong to the run, which is full, or to none. */
+bool pe__run_add(const struct pe__cis *cis, struct pe__run *run, struct pe__pos position);
+
+/* Where the values of a run go: see struct pe__run_job. Sines for the opposite direction too. */
+struct pe__run_out {
+    enum pe_dtype dtype; /* PE_F64 or PE_F32 */
+    bool backwards, sine_first;
+    size_t step, row_stride;
+    void *first, *second;
+};
+/* cos and sin of pairs [first, first + n), n <= PE__BLOCK, that lie in one block of the tables,
+ * each rounded once. Sets bad[token] where that could not be decided; these rows are to be done
+ * again. */
+void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
+                 size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN]);
+
 /* Of a set with the single frequency 1 and all groups: cis of n <= PE__BLOCK angles, finite
  * multiples of 2^-66. All lanes take every product that one of them needs, so
  * that it does not pay for few. Returns the bound as above. */

@@ -11,10 +11,13 @@
 #include "cis_tables.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dd.h"
 
-#define MULTIPLE_OF_LINE 8 /* doubles in a cache line */
+#define MULTIPLE_OF_LINE 8  /* doubles in a cache line */
+#define VECTOR_MAX       64 /* bytes */
+#define SPLIT_DIGITS     ((size_t)1 << PE__DIGIT_BITS)
 
 static size_t entries_bytes(const struct pe__cis *cis)
 {
@@ -150,6 +153,47 @@ static void fill_block(struct pe__cis *cis, size_t first)
     }
 }
 
+/* ---- Split entries ------------------------------------------------------------------------ */
+
+void pe__cis_split(size_t n, const double *hi, const double *lo, double *coarse, double *fine)
+{
+    const double shifter = 0x1.8p26; /* its last bit is worth 2^-26 */
+    for (size_t i = 0; i < n; i++) {
+        coarse[i] = (hi[i] + shifter) - shifter;
+        fine[i] = (hi[i] - coarse[i]) + lo[i];
+    }
+}
+
+const double *pe__cis_splits(const struct pe__cis *cis, size_t k, size_t *width)
+{
+    size_t first = k - k % PE__BLOCK;
+    *width = block_width(cis, first);
+    return cis->splits + 4 * first * SPLIT_DIGITS + k % PE__BLOCK;
+}
+
+static size_t splits_bytes(const struct pe__cis *cis)
+{
+    bool one_table = cis->digit_bits == PE__DIGIT_BITS && cis->tables_n > 0;
+    return one_table ? entries_bytes(cis) / cis->tables_n / pe__digits_n(cis) * SPLIT_DIGITS : 0;
+}
+
+static void fill_splits(struct pe__cis *cis, size_t first)
+{
+    size_t n = cis->n - first < PE__BLOCK ? cis->n - first : PE__BLOCK;
+    size_t width = block_width(cis, first);
+    double *x = cis->splits + 4 * first * SPLIT_DIGITS;
+    for (size_t k = 0; k < n; k++)
+        x[k] = 1; /* digit 0: c1; the others are 0 */
+    for (size_t digit = 1; digit < SPLIT_DIGITS; digit++) {
+        x += 4 * width;
+        struct pe__cdd entry = pe__cis_entry(cis, 0, digit, first);
+        pe__cis_split(n, entry.cos_hi, entry.cos_lo, x, x + width);
+        pe__cis_split(n, entry.sin_hi, entry.sin_lo, x + 2 * width, x + 3 * width);
+    }
+}
+
+/* ---- All of it ---------------------------------------------------------------------------- */
+
 static void fill_tables(struct pe__cis *cis)
 {
     mpfr_t c, s, scratch;
@@ -157,8 +201,11 @@ static void fill_tables(struct pe__cis *cis)
     for (size_t k = 0; k < cis->n; k++)
         seed_pair(cis, k, c, s, scratch);
     mpfr_clears(c, s, scratch, (mpfr_ptr)NULL);
-    for (size_t first = 0; first < cis->n; first += PE__BLOCK)
+    for (size_t first = 0; first < cis->n; first += PE__BLOCK) {
         fill_block(cis, first);
+        if (cis->splits)
+            fill_splits(cis, first);
+    }
 }
 
 static void fill_frequencies(struct pe__cis *cis)
@@ -182,11 +229,18 @@ static bool allocate(struct pe__cis *cis)
     size_t limbs_bytes = cis->n * mpfr_custom_get_size(PE__SEED_PRECISION);
     size_t w_bytes = cis->n * sizeof *cis->w;
     size_t table_bytes = entries_bytes(cis);
-    cis->bytes = sizeof *cis + limbs_bytes + w_bytes + table_bytes;
+    size_t split_bytes = splits_bytes(cis);
+    cis->bytes = sizeof *cis + limbs_bytes + w_bytes + table_bytes + split_bytes;
     cis->limbs = malloc(limbs_bytes + 1);
     cis->w = malloc(w_bytes + 1);
     cis->entries = aligned_alloc(64, table_bytes + 64);
-    return cis->limbs && cis->w && cis->entries;
+    if (split_bytes > 0) {
+        split_bytes += VECTOR_MAX; /* kernels read whole vectors */
+        cis->splits = aligned_alloc(VECTOR_MAX, split_bytes);
+        if (cis->splits)
+            memset(cis->splits, 0, split_bytes);
+    }
+    return cis->limbs && cis->w && cis->entries && (cis->splits || split_bytes == 0);
 }
 
 struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, enum pe__unit unit,
@@ -216,6 +270,7 @@ void pe__cis_free(struct pe__cis *cis)
     if (!cis)
         return;
     free(cis->entries);
+    free(cis->splits);
     free(cis->w);
     free(cis->limbs);
     free(cis);

@@ -28,6 +28,22 @@ struct pe__rotation {
     void *ya, *yb;
 };
 
+/* A run of tokens whose positions differ in their lowest digit only: cos and sin of n pairs at
+ * each, rounded into the rows of a table. */
+struct pe__run_job {
+    size_t n, tokens;
+    const double *prefix;  /* the product of the other digits: c1, c2, s1, s2, PE__BLOCK apart */
+    const double *entries; /* of digit 0 on, each c1, c2, s1, s2, `width` apart */
+    size_t width;
+    const uint8_t *digit; /* [tokens] */
+    bool negative;        /* the sines change their sign */
+    /* Cosines and sines, in the order that sine_first says; row_stride elements between tokens.
+     * With step 1 dense and apart; with 2 interleaved from first_out on, second_out is not used. */
+    bool sine_first;
+    size_t step, row_stride;
+    void *first_out, *second_out;
+};
+
 struct pe__kernels {
     const char *name;
 
@@ -38,6 +54,9 @@ struct pe__kernels {
     /* pe__round_row for one floating dtype. */
     size_t (*round_row[PE_I64])(size_t n, const double *hi, const double *lo, double eps, void *out,
                                 size_t stride, uint16_t *bad);
+
+    /* f64, f32: sets bad[token] where one of the values is in doubt, or is zero. */
+    void (*run[PE_F32 + 1])(const struct pe__run_job *job, bool *bad);
 
     /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. */
     void (*rotate[PE_I64])(const struct pe__rotation *job, const double *c, const double *s);

@@ -7,10 +7,11 @@
  *     KERNEL_TABLE  the const table to define, the only symbol of the object
  *
  * Here are the vector type and its few primitives; the kernels are in kernels_cis.inc.c (digit
- * products, rounding) and kernels_rotate.inc.c. Each lane does the IEEE operations of the scalar
- * code in the same order and nothing is contracted, so that all variants give the same bits; loops
- * that do the same to every element are left to the compiler's vectoriser. Everything but the table
- * is static: the linker must never take a function compiled for one instruction set for another.
+ * products, rounding), kernels_rotate.inc.c and kernels_run.inc.c (tables). Each lane does the IEEE
+ * operations of the scalar code in the same order and nothing is contracted, so that all variants
+ * give the same bits; loops that do the same to every element are left to the compiler's
+ * vectoriser. Everything but the table is static: the linker must never take a function compiled
+ * for one instruction set for another.
  */
 #include <stdint.h>
 #include <string.h>
@@ -77,11 +78,13 @@ KERNEL_INLINE vec vec_fast_two_sum(vec a, vec b, vec *low)
 
 #include "kernels_cis.inc.c"
 #include "kernels_rotate.inc.c"
+#include "kernels_run.inc.c"
 
 const struct pe__kernels KERNEL_TABLE = {
     .name = KERNEL_NAME,
     .cis_mul = cis_mul,
     .round_row = {round_row_f64, round_row_f32, round_row_f16, round_row_bf16},
+    .run = {run_f64, run_f32},
     .rotate = {NULL, rotate_f32, rotate_f16, rotate_bf16},
     .rotate_f64 = rotate_f64,
 };
