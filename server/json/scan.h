@@ -82,8 +82,9 @@ static inline const char *plain_number_end(const char *at, const char *end)
     size_t high = eight_digits(at + 3), low = eight_digits(at + 11);
     const char *stop = at + 3 + high + (high == 8 ? low : 0);
     at += *at == '-';
-    bool plain = is_digit(at[0]) & (at[1] == '.') & is_digit(at[2]) & !is_digit(*stop);
-    return plain && (*stop | 32) != 'e' ? stop : NULL;
+    int others =
+        (int)!is_digit(at[0]) | (int)(at[1] != '.') | (int)!is_digit(at[2]) | (int)is_digit(*stop);
+    return others == 0 && (*stop | 32) != 'e' ? stop : NULL;
 }
 
 #endif

@@ -188,6 +188,8 @@ static void add_core_limits(struct tree *limits)
     add_limit(limits, "position", PE_POSITION_MAX, "tokens", NULL, invalid);
     add_limit(limits, "positions", (double)PE_POSITIONS_N_MAX, "positions", NULL,
               err_slug(ERR_limit_exceeded));
+    add_limit(limits, "grid_side", (double)PE_GRID_SIDE_MAX, "cells", NULL, invalid);
+    add_limit(limits, "segments", PE_SEGMENTS_MAX, "segments", NULL, err_slug(ERR_limit_exceeded));
     add_limit(limits, "dim", PE_DIM_MAX, "channels", NULL, invalid);
     add_limit(limits, "heads", PE_HEADS_MAX, "heads", NULL, invalid);
 }

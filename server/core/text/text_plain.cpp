@@ -48,8 +48,9 @@ inline const char *scan_plain(const char *p, uint64_t *digits, int *behind)
     p += *p == '-';
     unsigned whole = static_cast<unsigned char>(*p - '0');
     *behind = static_cast<int>(stop - p) - 2;
-    bool plain = (whole <= 9) & (p[1] == '.') & is_digit(p[2]) & (*behind <= 16) & !is_digit(*stop);
-    if (!plain || (*stop | 0x20) == 'e')
+    int others = int{whole > 9} | int{p[1] != '.'} | int{!is_digit(p[2])} | int{*behind > 16} |
+                 int{is_digit(*stop)};
+    if (others != 0 || (*stop | 0x20) == 'e')
         return nullptr;
     *digits = *behind <= 8 ? append(whole, p + 2, *behind)
                            : append(append(whole, p + 2, 8), p + 10, *behind - 8);
