@@ -315,18 +315,19 @@ export class Service {
   }
 
   /**
-   * y for x, q_out and k_out for q and k, scores_out for scores (bias kinds); `table` is the
-   * caller's own, for learned and t5. Without tensors: test vectors x, and y. Keys: positions,
-   * axes, inverse, dtype, stages.
+   * y for x, q_out and k_out for q and k, scores_out for scores (bias kinds). The caller's own are
+   * `table`, for learned and t5, and `cos` and `sin`, for rope. Without tensors: test vectors x, and
+   * y. Keys: positions, axes, inverse, dtype, stages, with (further tensors), width, pack.
    * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
    */
-  apply(spec, { x, q, k, scores, table, ...keys } = {}, options) {
-    return this.#tensors("/v1/apply.safetensors", spec, keys, options, { x, q, k, scores, table });
+  apply(spec, { x, q, k, scores, table, cos, sin, ...keys } = {}, options) {
+    const given = { x, q, k, scores, table, cos, sin };
+    return this.#tensors("/v1/apply.safetensors", spec, keys, options, given);
   }
 
   /**
    * table [positions, dim], bias [heads, T, T], or cos and sin. Keys: positions, channels, value,
-   * width, dtype, stages.
+   * width, pack, with (further tensors), dtype, stages.
    * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
    */
   table(spec, keys = {}, options) {
@@ -342,7 +343,7 @@ export class Service {
   }
 
   /**
-   * angle, cos, sin, each [positions, pairs]. Keys: positions, pairs, value.
+   * angle, cos, sin, each [positions, pairs]. Keys: positions, pairs, value, width, pack, with.
    * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
    */
   rotation(spec, keys = {}, options) {

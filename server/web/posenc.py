@@ -362,6 +362,7 @@ def _spell(spec, keys, has_body):
     specs = spec if isinstance(spec, (list, tuple)) else [spec] if spec else []
     query, members = [("spec", _compact(one)) for one in specs], {}
     for name, value in keys.items():
+        name = name.rstrip("_")  # with_, as Python keeps the word for itself
         value = _plain(name, value)
         if has_body and isinstance(value, (list, dict)):
             members[name] = value
@@ -582,32 +583,41 @@ class Service:
 
     # -- What it computes; keys that are not named here go into the request as they are
 
-    def apply(self, spec=None, *, x=None, q=None, k=None, scores=None, table=None, **keys):
+    def apply(self, spec=None, *, x=None, q=None, k=None, scores=None, table=None, cos=None,
+              sin=None, **keys):
         """
         x encoded, or q, k, or for bias kinds scores: an array of its shape and type, a tuple for
-        several. `table` is the caller's own, for learned and t5. Keys: positions, k_positions, axes
-        ("bhtd", ...: needed from rank 3 on), inverse, dtype, stages. Without tensors: test vectors
-        and what becomes of them, (x, y), by the keys shape, content, seed.
+        several. The caller's own are `table`, for learned and t5, and `cos` and `sin`, for rope.
+        Keys: positions, k_positions, axes ("bhtd", ...: needed from rank 3 on), inverse, dtype,
+        stages. Without tensors: test vectors and what becomes of them, (x, y), by the keys shape,
+        content, seed. With with_=["cos", "sin", ...] a Result that has these too, laid out by width
+        and pack.
         """
-        given = {"x": x, "q": q, "k": k, "scores": scores, "table": table}
+        given = {"x": x, "q": q, "k": k, "scores": scores, "table": table, "cos": cos, "sin": sin}
         given = {name: value for name, value in given.items() if value is not None}
         make = _maker(next(iter(given.values()))) if given else self._make
         tensors = {name: tensor(value) for name, value in given.items()}
-        return _result(self._ask("/v1/apply.safetensors", spec, keys, tensors), make).one()
+        result = _result(self._ask("/v1/apply.safetensors", spec, keys, tensors), make)
+        return result if "with_" in keys else result.one()
 
     def table(self, spec=None, **keys):
         """
         The table [positions, dim], or the bias [heads, T, T]; with value="both" (cos, sin). Keys:
-        positions, channels, value, width, dtype, stages.
+        positions, channels, value, width, pack, dtype, stages. With with_=["inv_freq", ...] a
+        Result that has these too.
         """
-        return _result(self._ask("/v1/table.safetensors", spec, keys), self._make).one()
+        result = _result(self._ask("/v1/table.safetensors", spec, keys), self._make)
+        return result if "with_" in keys else result.one()
 
     def frequencies(self, spec=None, **keys):
         """Result with inv_freq, base_inv_freq, wavelength, turns, band (i64), each [pairs]."""
         return _result(self._ask("/v1/frequencies.safetensors", spec, keys), self._make)
 
     def rotation(self, spec=None, **keys):
-        """Result with angle, cos, sin, each [positions, pairs]. Keys: positions, pairs, value."""
+        """
+        Result with angle, cos, sin, each [positions, pairs]. Keys: positions, pairs, value, width,
+        pack, with_.
+        """
         return _result(self._ask("/v1/rotation.safetensors", spec, keys), self._make)
 
     def scores(self, spec=None, *, q=None, k=None, **keys):

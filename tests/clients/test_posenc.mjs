@@ -170,6 +170,17 @@ test("apply in every dtype has the bits of JSON", async () => {
   }
 });
 
+test("apply with further tensors, and with cos and sin of one's own", async () => {
+  const keys = { x: [[1, 2, 3, 4]], positions: [8], with: ["cos", "axis"], width: "tiled" };
+  const { tensors } = await service.apply("rope:dim=4", keys);
+  assert.deepEqual(Object.keys(tensors).sort(), ["axis", "cos", "y"]);
+  assert.deepEqual(tensors.cos.shape, [1, 4]);
+  const own = { cos: [[1, 1], [0.5, 1]], sin: [[0, 0], [0.5, 0.25]] };
+  const half = { x: [[1, 2, 3, 4]], positions: [1], ...own };
+  const { tensors: { y } } = await service.apply("rope:dim=4,layout=half", half);
+  assert.deepEqual([...y.data], [-1, 1, 2, 4.5]);
+});
+
 test("apply of q and k, of scores, of a table; test vectors", async () => {
   const ones = { shape: [1, 2, 3, 4], data: new Float64Array(24).fill(1) };
   const keys = { axes: "bhtd", positions: Int32Array.of(5, 6, 9) };

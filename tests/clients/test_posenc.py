@@ -188,6 +188,22 @@ def test_test_vectors(posenc):
     assert (posenc.apply("rope:dim=4", x=x, axes="htd") == y).all()
 
 
+def test_further_tensors(posenc):
+    x = numpy.array([[1, 2, 3, 4]], "float32")
+    turned = posenc.apply("rope:dim=4", x=x, positions=[8], with_=["cos", "axis"], width="tiled")
+    assert sorted(turned) == ["axis", "cos", "y"]
+    assert turned["y"].dtype == numpy.float32 and turned["axis"].tolist() == [0, 0]
+    assert numpy.allclose(turned["cos"], numpy.cos([[8, 0.08, 8, 0.08]]), rtol=0, atol=1e-15)
+    packed = posenc.table("rope:dim=4", positions=[8], pack="cos_sin", with_=["inv_freq"])
+    assert packed["inv_freq"].tolist() == [1, 0.01] and packed["table"].shape == (1, 4)
+
+
+def test_own_cos_and_sin(posenc):
+    keys = {"x": [[1, 2, 3, 4]], "cos": [[1, 1], [0.5, 1]], "sin": [[0, 0], [0.5, 0.25]]}
+    y = posenc.apply("rope:dim=4,layout=half", positions=[1], **keys)
+    assert numpy.array(y).tolist() == [[-1, 1, 2, 4.5]]
+
+
 def test_table_of_the_documentation(posenc):
     table = posenc.table("sinusoidal:dim=8", positions=range(3), dtype="f32")
     row = [0.84147096, 0.5403023, 0.099833414, 0.9950042, 0.009999833, 0.99995, 0.0009999998,
