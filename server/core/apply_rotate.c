@@ -175,6 +175,39 @@ static void make_values(const struct rotation *rotation, size_t i)
         make_narrow(rotation, token, eps, &row);
 }
 
+/* Tokens [i, n) of the block from i on, as many as one run has, if cos and sin are all they need;
+ * else token i. Returns how many. */
+static size_t make_run(const struct rotation *rotation, size_t i, size_t n)
+{
+    struct work *work = rotation->work;
+    struct pe__run run;
+    bool plain =
+        rotation->to != PE_F64 && pe__plan_is_plain(rotation->plan, rotation->first, rotation->n);
+    if (!plain || pe__plan_run(rotation->plan, rotation->slab->positions, rotation->token + i,
+                               rotation->token + n, &run) == 0) {
+        make_values(rotation, i);
+        return 1;
+    }
+    struct row row = row_at(rotation, i);
+    const struct pe__run_out out = {
+        .dtype = PE_F64,
+        .backwards = (rotation->plan->direction < 0) != rotation->slab->job->inverse,
+        .step = 1,
+        .row_stride = rotation->parts * rotation->plane,
+        .first = row.c,
+        .second = row.s,
+    };
+    bool bad[PE__RUN];
+    pe__cis_run(rotation->plan->cis, &work->walk.axis[0], &run, rotation->first, rotation->n, &out,
+                bad);
+    for (size_t token = 0; token < run.n; token++) {
+        work->still[i + token] = false;
+        if (bad[token])
+            make_values(rotation, i + token);
+    }
+    return run.n;
+}
+
 /* ---- f64: doubtful pairs ------------------------------------------------------------------ */
 
 /* x c + y s or x s + y c of one pair: two products that MPFR gives to any precision. */
@@ -301,8 +334,8 @@ static void rotate_block(struct rotation *rotation)
     pe__plan_walk_init(&rotation->work->walk);
     for (rotation->token = 0; rotation->token < tokens; rotation->token += step) {
         size_t n = tokens - rotation->token < step ? tokens - rotation->token : step;
-        for (size_t i = 0; i < n; i++)
-            make_values(rotation, i);
+        for (size_t i = 0; i < n;)
+            i += make_run(rotation, i, n);
         pe__slab_rows(rotation->slab, rotation->token, n, rotate_row, rotation);
     }
 }

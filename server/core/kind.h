@@ -154,6 +154,10 @@ struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair);
 size_t pe__plan_block(const struct pe_plan *plan, size_t first);
 /* Whether such a block's values are just cis of position times frequency, up to the direction. */
 bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n);
+/* The run of tokens (cis.h) from `token` on, before `end`; returns how many, 0 if too few for one.
+ */
+size_t pe__plan_run(const struct pe_plan *plan, const struct pe_positions *positions, size_t token,
+                    size_t end, struct pe__run *run);
 static inline bool pe__is_still(const struct pe_plan *plan, size_t pair)
 {
     return plan->still && plan->still[pair];

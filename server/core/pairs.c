@@ -11,6 +11,8 @@
 #include "given.h"
 #include "staged.h"
 
+#define RUN_MIN 3 /* tokens for which the setting up of a run pays */
+
 /* ---- Pairs at one token ------------------------------------------------------------------- */
 
 struct pe__source pe__pair_source(const struct pe_plan *plan, size_t pair)
@@ -32,6 +34,18 @@ bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n)
     return !plan->spec.table && !plan->w && !plan->sources && !plan->coordinate &&
            !plan->amplified && !pe__stage_named(&plan->stages, PE_STAGE_TABLE) &&
            !pe__is_still(plan, first) && first % PE__BLOCK + n <= PE__BLOCK;
+}
+
+size_t pe__plan_run(const struct pe_plan *plan, const struct pe_positions *positions, size_t token,
+                    size_t end, struct pe__run *run)
+{
+    run->n = 0;
+    while (token + run->n < end) {
+        struct pe__pos at = pe__plan_position(plan, positions->at[0][token + run->n]);
+        if (pe__is_padding(plan, at) || !pe__run_add(plan->cis, run, at))
+            break;
+    }
+    return run->n < RUN_MIN ? 0 : run->n;
 }
 
 void pe__plan_walk_init(struct pe__plan_walk *walk)

@@ -10,8 +10,6 @@
 #include "kind.h"
 #include "round.h"
 
-#define RUN_MIN 3 /* tokens for which the setting up of a run pays */
-
 /* Consecutive values of a block whose channels lie a constant step apart. */
 struct run {
     size_t first, n; /* within the block */
@@ -138,15 +136,10 @@ static bool run_out(const struct fill *fill, struct pe__run_out *out)
 static size_t fill_run(const struct fill *fill, struct pe__plan_walk *walk, size_t token,
                        struct pe__run_out out)
 {
-    struct pe__run run = {.n = 0};
-    while (token + run.n < fill->positions->n) {
-        struct pe__pos at = pe__plan_position(fill->plan, fill->positions->at[0][token + run.n]);
-        if (pe__is_padding(fill->plan, at) || !pe__run_add(fill->plan->cis, &run, at))
-            break;
-    }
-    if (run.n < RUN_MIN) {
-        fill_tokens(fill, walk, token, run.n > 0 ? run.n : 1);
-        return run.n > 0 ? run.n : 1;
+    struct pe__run run;
+    if (pe__plan_run(fill->plan, fill->positions, token, fill->positions->n, &run) == 0) {
+        fill_tokens(fill, walk, token, 1);
+        return 1;
     }
     bool bad[PE__RUN];
     size_t before = token * out.row_stride * pe_dtype_size(out.dtype);
