@@ -12,6 +12,7 @@
 
 #include "ball.h"
 #include "cis.h"
+#include "place.h"
 #include "posenc.h"
 
 /* A query and a key, as biases see them. Shifts cancel in distances and are not in the positions;
@@ -102,7 +103,9 @@ struct pe__source {
 struct pe_plan {
     struct pe_spec spec;     /* own copy; a posted table is the caller's */
     struct pe_stages stages; /* those of pos, freq, angle and table that the kind has */
-    double shift;
+    struct pe__placing placing;
+    double
+        shift; /* the parameter, for biases that count positions from 0: it is in no place there */
     double direction;                /* 1 or -1 */
     bool amplified;                  /* the attention factor is not 1 */
     struct pe__ball attention, undo; /* it, and 1 over its square */

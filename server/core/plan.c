@@ -50,8 +50,9 @@ static bool copy_spec(const struct pe_spec *from, struct pe_spec *to, size_t *by
 
 struct pe__pos pe__plan_position(const struct pe_plan *plan, double p)
 {
-    struct pe__dd sum = pe__two_sum(pe_stages_position(&plan->stages, p), plan->shift);
-    return (struct pe__pos){sum.hi, sum.lo};
+    struct pe__pos place;
+    pe__place(&plan->placing, pe_stages_position(&plan->stages, p), &place);
+    return place;
 }
 
 #define ALL_GROUPS (((uint32_t)1 << PE__GROUPS_N) - 1)
@@ -66,8 +67,8 @@ static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positi
             if (isnan(p))
                 continue;
             groups |= pe__groups(pe__plan_position(plan, p));
-            if (plan->shift != 0)
-                groups |= pe__groups((struct pe__pos){p, 0});
+            if (plan->placing.shift != 0)
+                groups |= pe__groups(pe__place_distance(&plan->placing, p));
         }
     return groups;
 }
@@ -284,6 +285,7 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
     bool made = copy_spec(spec, &p->spec, &p->bytes);
     p->stages = *stages;
     p->stages.named &= PE_STAGES_OF_PLANS & pe_kind_stages(spec->kind);
+    p->placing = pe__placing_of(spec);
     p->shift = number_or(spec, "shift", 0);
     p->offset = (size_t)number_or(spec, "rotary_offset", 0);
     p->direction = number_or(spec, "direction", 1);

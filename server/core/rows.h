@@ -30,6 +30,29 @@
         .fallback = "0", .help = "Added to every position."                                        \
     }
 
+/* How positions are used by kinds whose places are real numbers. */
+#define PE__ROWS_PLACE                                                                             \
+    PE__ROW_SHIFT,                                                                                 \
+        {.name = "position_scale",                                                                 \
+         .type = PE_REAL,                                                                          \
+         .min = -1e6,                                                                              \
+         .max = 1e6,                                                                               \
+         .flags = PE_QUIET,                                                                        \
+         .fallback = "1",                                                                          \
+         .help = "Multiplies every position, before shift is added."},                             \
+        {.name = "clamp",                                                                          \
+         .type = PE_REAL,                                                                          \
+         .min = 0,                                                                                 \
+         .max = PE_POSITION_MAX,                                                                   \
+         .flags = PE_OPTIONAL | PE_OPEN_MIN,                                                       \
+         .help = "Positions end here and at its negative, after position_scale and shift."},       \
+    {                                                                                              \
+        .name = "max_positions", .type = PE_INT, .min = 1, .max = PE_POSITION_MAX,                 \
+        .flags = PE_OPTIONAL,                                                                      \
+        .help = "Rows of a table that positions are looked up in: negative, fractional and "       \
+                "larger ones are errors."                                                          \
+    }
+
 #define PE__ROW_HEADS                                                                              \
     {                                                                                              \
         .name = "heads", .aliases = "num_heads", .type = PE_INT, .min = 1, .max = PE_HEADS_MAX,    \

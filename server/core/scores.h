@@ -43,6 +43,7 @@ struct pe__cell {
     struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
     const struct pe__row *anchor_code, *place_code; /* staged: the encoding's values there */
     double distance;                                /* query position - key position */
+    struct pe__pos apart;                           /* the same of their places */
     bool bias_places;                               /* biases depend on more than that: */
     double last;                                    /* the farthest key of all cells */
     size_t first, n;                                /* vectors that sums run over */

@@ -120,7 +120,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
     default:
         mixed_exactly(cell, t, factor);
         if (!mpfr_zero_p(factor))
-            pe__code_exact(cell, job->plan, (struct pe__pos){cell->distance, 0}, t, y);
+            pe__code_exact(cell, job->plan, cell->apart, t, y);
     }
     mpfr_mul(y, y, factor, MPFR_RNDN);
     mpfr_clear(factor);
@@ -259,6 +259,7 @@ static void ratio_exactly(const struct pe__cell *cell, mpfr_t y)
     start.place = start.anchor;
     start.place_code = start.anchor_code;
     start.distance = 0;
+    start.apart = (struct pe__pos){0, 0};
     mpfr_t first;
     mpfr_init2(first, mpfr_get_prec(y));
     sum_exactly(&start, first);

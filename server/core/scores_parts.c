@@ -227,17 +227,15 @@ static void make_code(struct pe__parts *parts, const struct pe_plan *plan, struc
         code->size += fabs(code->hi[t]);
 }
 
-/* anchor + offset + shift, exact unless the three span more than 106 bits; with a pos stage the sum
- * of the first two is rounded to it. */
+/* The place of anchor + offset, exact unless that spans more than 106 bits; with a pos stage the
+ * sum is rounded to it. */
 static struct pe__pos place_of(const struct pe_plan *plan, double anchor, double offset)
 {
     const struct pe_stages *stages = &plan->stages;
     struct pe__dd sum = pe__two_sum(anchor, offset);
     if (pe__stage_named(stages, PE_STAGE_POS))
         sum = (struct pe__dd){pe__sum(stages->dtype[PE_STAGE_POS], anchor, offset), 0};
-    if (plan->spec.kind->acts != PE_BIASES) /* there it cancels */
-        sum = pe__dd_add(sum, (struct pe__dd){plan->shift, 0});
-    return (struct pe__pos){sum.hi, sum.lo};
+    return pe__place_sum(&plan->placing, sum);
 }
 
 /* Whether scores are made of the encoding's values at both places. */
@@ -254,10 +252,11 @@ void pe__choose_place(struct pe__parts *parts, double anchor, double offset)
     const struct pe_plan *plan = job->k_plan ? job->k_plan : job->plan;
     cell->place = place_of(plan, anchor, offset);
     cell->distance = job->anchor_is_key ? offset : 0 - offset;
+    cell->apart = pe__place_distance(&plan->placing, cell->distance);
     if (has_codes(parts))
         make_code(parts, plan, cell->place, &parts->place_code);
     if (pe__has_part(parts, PE__ROTATED))
-        make_code(parts, plan, (struct pe__pos){cell->distance, 0}, &parts->place_code);
+        make_code(parts, plan, cell->apart, &parts->place_code);
 }
 
 void pe__choose_anchor(struct pe__parts *parts, double anchor)

@@ -24,6 +24,8 @@ static enum pe_dtype dtype_of(const struct pe__cell *cell, enum pe_stage stage)
 bool pe__scores_are_staged(const struct pe_scores *job)
 {
     unsigned of_plan = job->plan->stages.named & ~(1u << PE_STAGE_FREQ);
+    if (job->plan->spec.kind->acts == PE_ROTATES && isfinite(job->plan->placing.clamp))
+        return true; /* the distance of clamped positions does not tell their places */
     unsigned own = job->stages ? job->stages->named & ~PE_STAGES_OF_PLANS : 0;
     return job->k_plan || of_plan != 0 || (own & pe_kind_stages(job->plan->spec.kind)) != 0;
 }

@@ -66,8 +66,8 @@ static bool positions_near(const struct plan_source *source)
 {
     const struct pe_positions *positions = source->positions;
     double shift = pe_spec_number(source->spec, "shift");
-    if (pe_spec_dim(source->spec) > NEAR_DIM_MAX || shift != (double)(int64_t)shift ||
-        source->stages->named & 1u << PE_STAGE_POS)
+    if (pe_spec_dim(source->spec) > NEAR_DIM_MAX || !pe_spec_shifts_only(source->spec) ||
+        shift != (double)(int64_t)shift || source->stages->named & 1u << PE_STAGE_POS)
         return false;
     for (size_t axis = 0; axis < positions->axes; axis++)
         for (size_t i = 0; i < positions->n; i++) {

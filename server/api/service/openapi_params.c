@@ -94,6 +94,7 @@ static const struct {
     {"rotary_dim", "4"},
     {"partial_rotary_factor", "0.5"},
     {"kept_pairs", "2"},
+    {"max_positions", "2048"},
     {"freq_factors", "[1, 1.5]"},
     {"base_factor", "2"},
     {"sections", "[16, 24, 24]"},

@@ -33,7 +33,7 @@ static const struct pe_param rows[] = {
      .choices = "zero sin",
      .fallback = "zero",
      .help = "What an odd dim adds to its pairs: a last column of zeros, or one more sine."},
-    PE__ROW_SHIFT,
+    PE__ROWS_PLACE,
 };
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)

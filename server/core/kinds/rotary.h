@@ -67,7 +67,7 @@ enum pe__layout { PE__LAYOUT_INTERLEAVED, PE__LAYOUT_HALF, PE__LAYOUT_HALF_PER_A
          .fallback = "same",                                                                       \
          .help = "Where the rotated members of pair i go: where they come from, or with halves "   \
                  "to i and i+rotary_dim/2 (DeepSeek-V3 in transformers)."},                        \
-        PE__ROW_SHIFT, PE__SCALING_ROWS
+        PE__ROWS_PLACE, PE__SCALING_ROWS
 
 /* What kinds have besides in which every pair has a frequency of its own. */
 #define PE__ROTARY_ROWS_SERIES                                                                     \

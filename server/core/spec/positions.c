@@ -323,20 +323,63 @@ size_t pe_positions_print(const double *at, size_t n, char *out, size_t size)
 
 /* ---- Checking ----------------------------------------------------------------------------- */
 
+/* What has to hold of the place of each position. */
+struct rules {
+    const struct pe_spec *spec;
+    struct pe__placing placing;
+    double rows; /* of a table in which positions are looked up; infinite: there is none */
+    const char *param;
+};
+
+static bool fault_row(const struct rules *rules, double position, struct pe_faults *faults)
+{
+    char shown[PE__SHOWN_MAX];
+    return pe_fault_add(faults, PE_INVALID_VALUE, rules->param, "a larger max_positions has more",
+                        "position %s is in no row of a table with max_positions=%.0f: rows are "
+                        "the whole numbers 0 to %.0f",
+                        pe__show_number(position, shown), rules->rows, rules->rows - 1);
+}
+
+static bool fault_place(const struct rules *rules, double position, struct pe_faults *faults)
+{
+    char shown[PE__SHOWN_MAX], scale[PE__SHOWN_MAX], shift[PE__SHOWN_MAX];
+    return pe_fault_add(faults, PE_INVALID_VALUE, rules->param,
+                        "positions are not rounded: give a position_scale or a shift of fewer "
+                        "binary digits, such as a power of two",
+                        "position %s times position_scale %s plus shift %s is beyond 2^54 or has "
+                        "more than about 106 binary digits",
+                        pe__show_number(position, shown),
+                        pe__show_number(rules->placing.scale, scale),
+                        pe__show_number(rules->placing.shift, shift));
+}
+
+static bool check_position(const struct rules *rules, double position, struct pe_faults *faults)
+{
+    struct pe__pos place;
+    bool exact = pe__place(&rules->placing, position, &place);
+    if (isnan(position))
+        return true;
+    if (!exact && rules->placing.scale != 1)
+        return fault_place(rules, position, faults);
+    bool in_rows = place.hi >= 0 && place.hi < rules->rows && place.hi == trunc(place.hi);
+    if (isfinite(rules->rows) && (!in_rows || place.lo != 0))
+        return fault_row(rules, position, faults);
+    const struct pe__kind_ops *ops = rules->spec->kind->ops;
+    return !ops->has_position || ops->has_position(rules->spec, place, rules->param, faults);
+}
+
 bool pe_positions_check(const struct pe_spec *spec, const struct pe_positions *positions,
                         const char *param, struct pe_faults *faults)
 {
-    if (!spec->kind->ops->has_position)
+    int row = pe_params_find(&spec->params, "max_positions", 13);
+    bool looked_up = row >= 0 && spec->params.value[row].set;
+    struct rules rules = {spec, pe__placing_of(spec),
+                          looked_up ? spec->params.value[row].number : INFINITY, param};
+    if (!spec->kind->ops->has_position && !looked_up && rules.placing.scale == 1)
         return true;
-    double shift = spec->kind->acts == PE_BIASES ? 0 : pe_spec_number(spec, "shift");
     for (size_t axis = 0; axis < positions->axes; axis++)
-        for (size_t i = 0; i < positions->n; i++) {
-            if (isnan(positions->at[axis][i]))
-                continue;
-            struct pe__dd sum = pe__two_sum(positions->at[axis][i], shift);
-            struct pe__pos position = {sum.hi, sum.lo};
-            if (!spec->kind->ops->has_position(spec, position, param, faults))
+        for (size_t i = 0; i < positions->n; i++)
+            if (!check_position(&rules, positions->at[axis][i], faults))
                 return false;
-        }
     return true;
 }

@@ -151,6 +151,12 @@ size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair)
     return axis;
 }
 
+bool pe_spec_shifts_only(const struct pe_spec *spec)
+{
+    struct pe__placing placing = pe__placing_of(spec);
+    return placing.scale == 1 && isinf(placing.clamp);
+}
+
 size_t pe_spec_heads(const struct pe_spec *spec)
 {
     const struct pe_value *total = value_or_null(spec, "total_heads");
