@@ -46,8 +46,8 @@ void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, 
 /* Rotating kinds: cos and sin, each [n, pairs] dense. */
 void pe_cos_sin(const struct pe_plan *plan, const struct pe_positions *positions,
                 enum pe_dtype dtype, void *cos_out, void *sin_out);
-/* Bias kinds: out[h][i][j], h in [first, first + heads_n), dense, -slope*|m - n| or the bucket's
- * value, query at m = queries->at[0][i], key at n = keys->at[0][j]. */
+/* Bias kinds without PE_CONTENT: out[h][i][j], h in [first, first + heads_n), dense, -slope*|m - n|
+ * or the bucket's value, query at m = queries->at[0][i], key at n = keys->at[0][j]. */
 void pe_bias(const struct pe_plan *plan, const struct pe_positions *queries,
              const struct pe_positions *keys, size_t first, size_t heads_n, enum pe_dtype dtype,
              void *out);

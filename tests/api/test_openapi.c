@@ -196,8 +196,8 @@ Test(openapi, variants_where_kinds_differ)
     {
         const char *title = json_string_value(json_object_get(variant, "title"));
         double multiple = json_number_value(json_object_get(variant, "multipleOf"));
-        rope |= strncmp(title, "rope", 4) == 0 && multiple == 2;
-        rope2d |= strncmp(title, "rope2d", 6) == 0 && multiple == 4;
+        rope |= strstr(title, "rope") && multiple == 2;
+        rope2d |= strstr(title, "rope2d") && multiple == 4;
     }
     cr_expect(rope && rope2d);
 }

@@ -52,12 +52,21 @@ static void check_rows(const char *text, const struct pe_plan *plan,
 static void check_bias(const char *text, const struct pe_plan *plan,
                        const struct pe_positions *positions)
 {
-    size_t heads = pe_spec_heads(pe_plan_spec(plan));
+    const struct pe_spec *spec = pe_plan_spec(plan);
+    size_t heads = pe_spec_heads(spec), elements = heads * TOKENS * pe_spec_dim(spec);
     double *bias = calloc(heads * TOKENS * TOKENS, sizeof *bias);
-    cr_assert_not_null(bias);
-    pe_bias(plan, positions, positions, 0, heads, PE_F64, bias);
+    double *vectors = calloc(elements + 1, sizeof *vectors);
+    cr_assert(bias && vectors);
+    for (size_t i = 0; i < elements; i++)
+        vectors[i] = (double)(i % 7) - 3;
+    if (spec->kind->properties & PE_CONTENT)
+        pe_add_bias(plan, NULL, &(struct pe_vectors){vectors, vectors}, positions, positions, 0,
+                    heads, 1, PE_F64, bias, bias);
+    else
+        pe_bias(plan, positions, positions, 0, heads, PE_F64, bias);
     expect_finite(text, "bias", bias, heads * positions->n * positions->n);
     free(bias);
+    free(vectors);
 }
 
 /* False when the spec is too large to be computed here. */

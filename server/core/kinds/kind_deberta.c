@@ -208,11 +208,11 @@ static bool check_buckets(struct pe_spec *spec, struct pe_faults *faults)
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
+    static const char *const sizes[] = {"buckets", "max_distance", "heads", "dim", NULL};
     bool ok = check_buckets(spec, faults);
     ok = pe__lookup_check(spec, faults) && ok;
     ok = pe__heads_check(spec, faults) && ok;
-    bool has_buckets = ok && pe_spec_number(spec, "buckets") >= 0;
-    return ok && pe__lookup_fits(spec, has_buckets ? "buckets" : "max_distance", faults);
+    return ok && pe__lookup_fits(spec, sizes, faults);
 }
 
 /* ---- Catalogue ---------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ static const struct pe_param rows[] = {
      .aliases = "clip max_relative_position",
      .type = PE_INT,
      .min = 1,
-     .max = PE__TABLE_MAX,
+     .max = PE__TABLE_MAX / 2,
      .fallback = "16",
      .help = "Distance from which on all have the same vector, on either side."},
     PE__ROW_TABLE_SEED,
@@ -35,8 +35,9 @@ static void table_size(const struct pe_spec *spec, size_t *rows_n, size_t *cols)
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
+    static const char *const sizes[] = {"max_distance", "dim", NULL};
     bool ok = pe__lookup_check(spec, faults);
-    return pe__heads_check(spec, faults) && ok && pe__lookup_fits(spec, "max_distance", faults);
+    return pe__heads_check(spec, faults) && ok && pe__lookup_fits(spec, sizes, faults);
 }
 
 /* The row of the table: clip(n - m) from 0 on. */

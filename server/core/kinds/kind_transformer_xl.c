@@ -78,8 +78,9 @@ static void table_size(const struct pe_spec *spec, size_t *rows_n, size_t *cols)
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
+    static const char *const sizes[] = {"model_dim", "heads", "dim", NULL};
     bool ok = pe__lookup_check(spec, faults);
-    return pe__heads_check(spec, faults) && ok && pe__lookup_fits(spec, "model_dim", faults);
+    return pe__heads_check(spec, faults) && ok && pe__lookup_fits(spec, sizes, faults);
 }
 
 static size_t work(const struct pe_spec *spec)

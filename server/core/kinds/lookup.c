@@ -4,6 +4,7 @@
  * normally distributed double and table_std.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "dd.h"
@@ -102,15 +103,24 @@ double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi
     return eps;
 }
 
-bool pe__lookup_fits(const struct pe_spec *spec, const char *name, struct pe_faults *faults)
+bool pe__lookup_fits(struct pe_spec *spec, const char *const *names, struct pe_faults *faults)
 {
     size_t rows, cols;
+    if (faults->n > 0) /* and perhaps no size */
+        return false;
     spec->kind->ops->table_size(spec, &rows, &cols);
     if (rows <= PE__TABLE_MAX / cols)
         return true;
-    return pe_fault_add(faults, PE_LIMIT_EXCEEDED, name, NULL,
-                        "a table of [%zu, %zu] has more than %d elements", rows, cols,
-                        PE__TABLE_MAX);
+    char list[80] = "";
+    const char *blamed = NULL;
+    for (size_t i = 0, len = 0; names[i]; i++) {
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
+        if (!blamed && pe__params_value(&spec->params, names[i])->given)
+            blamed = names[i];
+    }
+    return pe_fault_add(faults, PE_LIMIT_EXCEEDED, blamed ? blamed : names[0], NULL,
+                        "%s make a table of [%zu, %zu], which has more than %d elements", list,
+                        rows, cols, PE__TABLE_MAX);
 }
 
 size_t pe__lookup_constants(const struct pe_spec *spec, double *hi, double *lo)

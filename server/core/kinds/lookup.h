@@ -23,8 +23,9 @@ static inline const double *pe__lookup_doubles(const struct pe_plan *plan)
     return plan->spec.table ? plan->spec.table : plan->constant_hi;
 }
 #define PE__TABLE_MAX (1 << 22) /* elements of one */
-/* Whether the table is within that; else the parameter `name` is too large. */
-bool pe__lookup_fits(const struct pe_spec *spec, const char *name, struct pe_faults *faults);
+/* Whether the table is within that; else one of the parameters that make it is too large, the first
+ * that is given. `names` ends with NULL. */
+bool pe__lookup_fits(struct pe_spec *spec, const char *const *names, struct pe_faults *faults);
 size_t pe__lookup_constants(const struct pe_spec *spec, double *hi, double *lo);
 /* Error bound of one element, by its value (pe__lookup's is the largest of the n). */
 double pe__lookup_eps(const struct pe_spec *spec, double hi);
