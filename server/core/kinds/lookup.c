@@ -51,9 +51,9 @@ static bool check_named(struct pe_spec *spec, struct pe_faults *faults)
 static bool check_size(struct pe_spec *spec, struct pe_faults *faults)
 {
     size_t rows, cols;
-    if (faults->n > 0) /* and perhaps no size */
-        return false;
     spec->kind->ops->table_size(spec, &rows, &cols);
+    if (rows == 0 || cols == 0) /* a size was refused before */
+        return false;
     if (rows == spec->table_rows && cols == spec->table_cols)
         return true;
     return pe_fault_add(faults, PE_SHAPE_MISMATCH, "table", NULL,
@@ -106,10 +106,8 @@ double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi
 bool pe__lookup_fits(struct pe_spec *spec, const char *const *names, struct pe_faults *faults)
 {
     size_t rows, cols;
-    if (faults->n > 0) /* and perhaps no size */
-        return false;
     spec->kind->ops->table_size(spec, &rows, &cols);
-    if (rows <= PE__TABLE_MAX / cols)
+    if (cols == 0 || rows <= PE__TABLE_MAX / cols) /* 0: a size was refused before */
         return true;
     char list[80] = "";
     const char *blamed = NULL;
