@@ -53,7 +53,7 @@ static const struct row {
     {"/v1/apply?kind=none", TENSOR("z", "F32", "[2,2]", "0", "16"), 16, 400,
      "\\\"z\\\" is no tensor of POST /v1/apply"},
     {"/v1/apply?kind=none", TENSOR("z", "F32", "[2,2]", "0", "16"), 16, 400,
-     "[\"x\",\"q\",\"k\",\"scores\",\"table\",\"positions\",\"k_positions\",\"grid\",\"shape\"]"},
+     "[\"x\",\"q\",\"k\",\"scores\",\"table\",\"cos\",\"sin\",\"positions\",\"grid\","},
     {"/v1/apply?kind=none", TENSOR("axes", "F32", "[2,2]", "0", "16"), 16, 400, "is no tensor"},
     {"/v1/apply", REQUEST("{\\\"spec\\\":\\\"none\\\",\\\"x\\\":[1,2]}") X, 16, 400,
      "is a tensor of the file and is given beside it too"},

@@ -39,18 +39,12 @@ static void fill_per_axis(const struct pe_spec *spec, size_t pairs, size_t *inde
     }
 }
 
-/* The channels of the pairs may begin behind others that pass through. */
 static void fill_full(const struct pe_spec *spec, size_t pairs, size_t *index)
 {
-    size_t a, b, least = SIZE_MAX;
     for (size_t i = 0; i < pairs; i++) {
+        size_t a, b;
         pe_spec_pair_channels(spec, i, &a, &b);
-        least = a < least ? a : least;
-        least = b < least ? b : least;
-    }
-    for (size_t i = 0; i < pairs; i++) {
-        pe_spec_pair_channels(spec, i, &a, &b);
-        index[a - least] = index[b - least] = i;
+        index[a] = index[b] = i;
     }
 }
 
