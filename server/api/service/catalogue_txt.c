@@ -7,8 +7,8 @@
 #include "schema.h"
 #include "text.h"
 
-#define COLUMN_BY     13
-#define COLUMN_TITLE  23
+#define COLUMN_BY     16
+#define COLUMN_TITLE  26
 #define COLUMN_VALUES 26
 #define FACTS_MAX     2048 /* bytes of what is said of one parameter beside its help */
 
