@@ -55,6 +55,14 @@ static bool choose_set(struct model *model)
     return false;
 }
 
+/* Encodings that are not for layers of some type. */
+static void check_layer_type(struct model *model)
+{
+    if (job_key(model->job, "layer_type")->set)
+        err_add(&model->job->request->err, ERR_conflicting_parameters, "layer_type", "leave it out",
+                "the layers of this config do not differ in what they rotate by");
+}
+
 static void read_context(struct model *model)
 {
     struct job *job = model->job;
@@ -102,6 +110,8 @@ static void read_sets(struct model *model)
         model_read(model, pointer, alibi ? "kind=alibi" : "no ALiBi");
     if (family->scheme != SCHEME_ROPE || alibi) {
         model_other(model);
+        check_layer_type(model);
+        read_context(model);
         return;
     }
     model_sets(model);
@@ -202,9 +212,10 @@ static bool prepare(struct job *job)
     if (!model_begin(model, job))
         return false;
     read_sets(model);
-    for (size_t i = 0; i < model->sets_n; i++)
-        apply_dialect(model, &model->sets[i]);
     bool ok = job->request->err.n == 0;
+    for (size_t i = 0; ok && i < model->sets_n; i++)
+        apply_dialect(model, &model->sets[i]);
+    ok = job->request->err.n == 0;
     for (size_t i = 0; ok && i < model->sets_n; i++)
         ok = finish_set(model, &model->sets[i]);
     if (ok)

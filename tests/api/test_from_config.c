@@ -338,6 +338,8 @@ Test(from_config, bodies_up_to_a_mebibyte)
 
 Test(from_config, models_without_frequencies_are_json)
 {
+    json_decref(post(PATH "?layer_type=encoder", "{\"model_type\":\"t5\",\"num_heads\":2}", 400));
+    json_decref(post(PATH "?context=4", "{\"model_type\":\"t5\",\"num_heads\":2}", 200));
     static const char config[] = "{\"model_type\":\"gpt2\",\"n_embd\":8,\"n_positions\":4}";
     struct request request;
     json_decref(post(PATH, config, 200));
