@@ -101,6 +101,16 @@ static const struct family families[] = {
     {.types = "ernie4_5_vl ernie4_5_vl_moe ernie4_5_vl_moe_text", .theta = 5e5,
      .flags = FAMILY_INTERLEAVED | FAMILY_TIME_LAST},
 
+    /* ---- Rows and columns ---- */
+    {.types = "pixtral", .axial = "layout=half,spectrum=strided",
+     .note = "Mistral's own code pairs neighbours"},
+    {.types = "llama4_vision_model", .axial = "layout=interleaved,section_axes=1+0,shift=1",
+     .note = "the class token comes last and is not rotated"},
+    {.types = "gemma4_vision", .theta = 100, .head_dim = 64, .axial = "layout=half_per_axis"},
+    {.types = "dinov3_vit", .theta = 100, .axial = "layout=half,angle_unit=turn",
+     .note = "positions are coordinates from -1 to 1 (coords=center); class and register tokens come "
+             "first and are not rotated; the published weights hold periods in bf16"},
+
     /* ---- Biases ---- */
     {.types = "bloom", .scheme = SCHEME_ALIBI},
     {.types = "mpt", .scheme = SCHEME_ALIBI, .flags = FAMILY_ALIBI_KEY},

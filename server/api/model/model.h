@@ -49,6 +49,7 @@ struct family {
     unsigned head_dim;  /* where the config has none; 0: hidden_size / heads */
     unsigned every;     /* one layer in so many sees everything, others a window; 0: see config */
     unsigned reserved;  /* learned and sinusoidal: first positions that no token has */
+    const char *axial;  /* a vision tower: what kind=axial has for it, "layout=half"; NULL */
     const char *theta_note; /* a warning when the base is supposed; NULL */
     const char *note;       /* a warning in any case: where implementations differ; NULL */
 };

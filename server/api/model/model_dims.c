@@ -140,6 +140,8 @@ static void read_layout(struct model *model, struct set *set)
                            asked->number == 0 ? "interleaved" : "half", &faults);
         return;
     }
+    if (model->family->axial)
+        return;
     if (model->family->flags & FAMILY_MLA &&
         model_bool(model, &model->config, "rope_interleave", &said, &pointer)) {
         set_word(model, set, "layout", said ? "interleaved" : "half", pointer);

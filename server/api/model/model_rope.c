@@ -81,6 +81,7 @@ static const struct rope_key {
     {"alpha", KEY_ELSEWHERE, BIT(DYNAMIC)},
     {"mixed_b", KEY_ELSEWHERE, BIT(NTK)},
     {"mrope_section", KEY_ELSEWHERE, ALL_TYPES},
+    {"xdrope_section", KEY_ELSEWHERE, ALL_TYPES},
     {"mrope_interleaved", KEY_ELSEWHERE, ALL_TYPES},
     {"interleaved", KEY_ELSEWHERE, ALL_TYPES},
     {"llama_4_scaling_beta", KEY_ELSEWHERE, ALL_TYPES},
@@ -398,9 +399,47 @@ static void read_scaling(struct model *model, struct set *set)
         read_mscales(model, set);
 }
 
+/* ---- Several axes --------------------------------------------------------------------------- */
+
+/* Which pairs are of which axis; the list itself says how many each has. */
+static void read_sections(struct model *model, struct set *set, const struct found *sections)
+{
+    static const char because[] = "what its class does with the list";
+    unsigned flags = model->family->flags;
+    bool mixed = false;
+    const char *pointer;
+    set_list(model, set, "sections", sections);
+    if (flags & FAMILY_TIME_LAST) {
+        set_assumed(model, set, "section_axes", "1,2,0", because);
+        set_assumed(model, set, "axes_split", "alternate_tail", because);
+    } else if (model_bool(model, &set->dict, "mrope_interleaved interleaved", &mixed, &pointer)) {
+        set_word(model, set, "axes_split", mixed ? "interleaved" : "blocks", pointer);
+    } else if (flags & FAMILY_AXES_MIXED) {
+        set_assumed(model, set, "axes_split", "interleaved", because);
+    }
+}
+
+/* What a vision tower's class stands for. */
+static void assume_axial(struct model *model, struct set *set)
+{
+    const char *list = model->family->axial;
+    char *rest = arena_strndup(&model->job->request->arena, list, strlen(list));
+    for (char *value; (value = strsep(&rest, ","));) {
+        const char *key = strsep(&value, "=");
+        if (strcmp(key, "layout") != 0 || !job_key(model->job, "layout")->given)
+            set_assumed(model, set, key, value, "what its class does, in the keys of kind=axial");
+    }
+}
+
 void model_rope(struct model *model, struct set *set)
 {
-    set_begin(model, set, "rope");
+    struct found sections = model_find(model, &set->dict, "mrope_section xdrope_section");
+    bool axial = model->family->axial != NULL;
+    set_begin(model, set, axial ? "axial" : sections.json ? "mrope" : "rope");
+    if (axial)
+        assume_axial(model, set);
+    else if (sections.json)
+        read_sections(model, set, &sections);
     model_dims(model, set);
     read_base(model, set);
     read_scaling(model, set);

@@ -7,7 +7,7 @@
 #include "posenc.h"
 #include "span.h"
 
-#define ROTARY "rope rope2d"
+#define ROTARY "rope rope2d mrope axial"
 
 static const struct pe_dialect dialects[] = {
     {"transformers", ROTARY, "layout=half", "width=tiled,stages=transformers", NULL, NULL,
@@ -26,10 +26,15 @@ static const struct pe_dialect dialects[] = {
     {"meta", ROTARY, "layout=interleaved", "pack=stacked,stages=meta", NULL, NULL, NULL},
     {"torchtune", ROTARY, "layout=interleaved", "pack=stacked,stages=meta", NULL, NULL, NULL},
     {"lucidrains", "rope", "layout=interleaved", "width=repeated", NULL, NULL, NULL},
+    {"lucidrains", "axial", "layout=interleaved,bands=linear,max_freq=10",
+     "width=repeated,coords=linspace", NULL, NULL, "Frequencies for pixels."},
     {"diffusers", ROTARY, "layout=interleaved", "width=full", NULL, NULL,
      "layout=half where it unbinds the next to last axis; its ntk_factor is base_factor."},
     {"diffusers", "sinusoidal", "layout=sin_cos,spacing=shift,freq_shift=1", NULL, NULL, NULL,
      "flip_sin_to_cos is layout=cos_sin, downscale_freq_shift is freq_shift."},
+    {"timm", "axial", "layout=interleaved,bands=log,max_freq=224",
+     "width=repeated,pack=sin_cos,coords=linspace", NULL, NULL,
+     "Frequencies for pixels; in_pixels=False is bands=geometric and coords=index."},
     {"keras", ROTARY, "layout=half,yarn_clamp=pairs,truncate=false,original_max=4096", NULL,
      "scaling=dynamic>ntk_divide", NULL, "Its dynamic is ntk_divide."},
     {"keras", "sinusoidal", "odd=sin", NULL, NULL, NULL, NULL},
