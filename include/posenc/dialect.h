@@ -15,7 +15,7 @@ extern "C" {
 
 /* Their names, as the choices of a parameter. */
 #define PE_DIALECTS                                                                                \
-    "transformers vllm ggml onnx onnxruntime meta torchtune lucidrains diffusers timm keras "           \
+    "transformers vllm ggml onnx onnxruntime meta torchtune lucidrains diffusers timm keras "      \
     "fairseq"
 
 /* What a library sets for some kinds; all rows of one name are the dialect. Whatever the caller
