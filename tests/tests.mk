@@ -102,8 +102,9 @@ $(BUILD)/tests/exhaustive/values: tests/core/test_exact.c $(LINK_core) Makefile
 test-exhaustive: $(addprefix $(BUILD)/tests/exhaustive/,numbers values) ## every float as text, 10^8 cosines per dtype: an hour
 	$(BUILD)/tests/exhaustive/numbers $(shell nproc)
 	$(BUILD)/tests/exhaustive/values
-bench: $(BENCH:%=$(BUILD)/tests/bench/bench_%) ## measure: a table, and build/bench.json
-	@tests/bench/run.sh $^
+bench-programs: $(BENCH:%=$(BUILD)/tests/bench/bench_%)
+bench: bench-programs ## measure: a table, and build/bench.json
+	@tests/bench/run.sh $(BENCH:%=$(BUILD)/tests/bench/bench_%)
 coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
 	@deploy/deps.sh build test lint
 	+@$(call another,gcc,coverage) --silent unit && $(call another,gcc,coverage) --silent e2e
