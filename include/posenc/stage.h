@@ -57,6 +57,10 @@ bool pe_stages_parse(const char *text, size_t len, enum pe_dtype own, const char
 size_t pe_stages_print(const struct pe_stages *stages, char *out, size_t size);
 /* The stages that a kind has, as bits; others make no difference to it. */
 unsigned pe_kind_stages(const struct pe_kind *kind);
+/* Whether the stages, of those that are `offered` (bits), are those in which the spec's freq_method
+ * rounds. */
+bool pe_stages_fit(const struct pe_stages *stages, unsigned offered, const struct pe_spec *spec,
+                   struct pe_faults *faults);
 /* The position that the pos stage gives; infinite beyond the range of its dtype. */
 double pe_stages_position(const struct pe_stages *stages, double position);
 /* pe_positions_check for the positions that the pos stage gives, which must be finite. */

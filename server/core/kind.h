@@ -14,6 +14,7 @@
 #include "cis.h"
 #include "place.h"
 #include "posenc.h"
+#include "scaling.h"
 
 /* A query and a key, as biases see them. Shifts cancel in distances and are not in the positions;
  * kinds whose places count add the plan's. */
@@ -47,6 +48,9 @@ struct pe__kind_ops {
     bool (*attention)(const struct pe_spec *spec, mpfr_t factor);
     /* The base after base_factor and scaling. NULL: the parameter `base`. */
     void (*base)(const struct pe_spec *spec, mpfr_t b);
+    /* Of which series frequency k is number *number, for a running product of angles. NULL: there
+     * is none. */
+    struct pe__series (*series)(const struct pe_spec *spec, size_t k, size_t *number);
     size_t (*pairs_n)(const struct pe_spec *spec);
     /* Position axes, where they depend on parameters. NULL: the catalogue's number. */
     size_t (*axes)(const struct pe_spec *spec);
@@ -100,6 +104,12 @@ struct pe__source {
     uint32_t axis, k; /* position axis, number of the frequency in the plan */
 };
 
+/* An angle as a running product: from the position in f32, so many times the factor. */
+struct pe__running {
+    size_t steps;
+    double factor;
+};
+
 struct pe_plan {
     struct pe_spec spec;     /* own copy; a posted table is the caller's */
     struct pe_stages stages; /* those of pos, freq, angle and table that the kind has */
@@ -113,6 +123,8 @@ struct pe_plan {
     enum pe__unit unit;              /* of position times frequency */
     struct pe__cis *cis;             /* NULL without frequencies; angle stage: of frequency 1 */
     struct pe__ball *w;              /* angle stage: radians per position; else NULL */
+    struct pe__running *running;     /* freq_method=iterated with an angle stage, to the frequencies
+                                        without scaling: w is then what the scaling divides by */
     size_t axes;                     /* position axes */
     pe__coordinate_fn *coordinate;   /* NULL: positions are used as they are */
     double *speed;                   /* with coordinates: radians per unit; else NULL */

@@ -9,7 +9,10 @@
 
 #include "dd.h"
 #include "kind.h"
+#include "method.h"
 #include "staged.h"
+
+#define ATTENTION_BITS 160 /* of numbers that a plan has one of */
 
 /* ---- Making a plan ------------------------------------------------------------------------ */
 
@@ -85,6 +88,32 @@ static void frequency_one(const void *context, size_t k, mpfr_t w)
     mpfr_set_ui(w, 1, MPFR_RNDN);
 }
 
+/* For freq_method=iterated. */
+static bool make_running(struct pe_plan *plan, size_t n)
+{
+    const struct pe_spec *spec = &plan->spec;
+    if (pe__method_of(spec) != PE__METHOD_ITERATED)
+        return true;
+    plan->running = malloc((n + 1) * sizeof *plan->running);
+    if (!plan->running)
+        return false;
+    plan->bytes += n * sizeof *plan->running;
+    size_t width = 0; /* of the series whose factor this is */
+    double factor = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t number = plan->order ? plan->order[k] : k;
+        struct pe__series series = spec->kind->ops->series(spec, number, &number);
+        if (series.width != width) {
+            MPFR_DECL_INIT(base, ATTENTION_BITS);
+            pe__series_base(&series, base);
+            factor = pe__method_step(base, series.width);
+            width = series.width;
+        }
+        plan->running[k] = (struct pe__running){number, factor};
+    }
+    return true;
+}
+
 /* With an angle stage cos and sin are of doubles: a single frequency, every digit. */
 static bool make_angles(struct pe_plan *plan)
 {
@@ -94,6 +123,8 @@ static bool make_angles(struct pe_plan *plan)
     if (!plan->w)
         return false;
     plan->bytes += n * sizeof *plan->w;
+    if (!make_running(plan, n))
+        return false;
     for (size_t k = 0; k < n; k++)
         plan->w[k] = pe__plan_speed_ball(plan, k);
     return true;
@@ -258,8 +289,6 @@ enum pe_status pe_plan_new(const struct pe_spec *spec, const struct pe_positions
     return pe_plan_staged(spec, &(struct pe_stages){0}, positions, plan);
 }
 
-#define ATTENTION_BITS 160
-
 static void make_attention(struct pe_plan *plan)
 {
     MPFR_DECL_INIT(factor, ATTENTION_BITS);
@@ -313,6 +342,7 @@ void pe_plan_free(struct pe_plan *plan)
         return;
     pe__cis_free(plan->cis);
     free(plan->w);
+    free(plan->running);
     free(plan->speed);
     free(plan->moved);
     free(plan->still);

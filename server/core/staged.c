@@ -83,15 +83,27 @@ static void turns_to_radians(const struct pe_plan *plan, mpfr_t y)
     mpfr_clear(pi);
 }
 
+/* What angle k is a multiple of: the coordinate, or its running product, which lacks the scaling.
+ */
 static void speed(const void *context, size_t k, mpfr_t w)
 {
-    pe__plan_frequency(context, k, true, w);
-    turns_to_radians(context, w);
+    const struct pe_plan *plan = context;
+    pe__plan_frequency(plan, k, true, w);
+    turns_to_radians(plan, w);
+    if (!plan->running)
+        return;
+    mpfr_t base;
+    mpfr_init2(base, mpfr_get_prec(w));
+    pe__plan_formula(plan, k, false, base);
+    mpfr_div(w, w, base, MPFR_RNDN);
+    mpfr_clear(base);
 }
 
 struct pe__ball pe__plan_speed_ball(const struct pe_plan *plan, size_t k)
 {
     struct pe__ball w = pe__plan_frequency_ball(plan, k, true);
+    if (plan->running)
+        return pe__ball_div(w, pe__plan_frequency_ball(plan, k, false));
     return plan->unit == PE__TURNS ? pe__ball_mul(w, pe__ball_turn()) : w;
 }
 
@@ -105,7 +117,7 @@ void pe__plan_angle(const struct pe__coordinate *coordinate, size_t k, mpfr_t y)
     mpfr_clear(factor);
 }
 
-/* Frequency k times the coordinate, which stands in `factor`. */
+/* Frequency k times what stands in `factor`. */
 static double rounded_angle(const struct pe_plan *plan, const struct pe__operand *factor, size_t k)
 {
     struct pe__operand w = {plan->w[k], speed, plan, k};
@@ -118,10 +130,36 @@ static struct pe__operand factor_of(const struct pe__coordinate *coordinate)
                                 0};
 }
 
+/* A running product on its way. */
+struct chain {
+    double angle;
+    struct pe__running done;
+};
+
+/* What `speed` multiplies: the coordinate, or with a chain that starts from it the running product
+ * at frequency k, which has f32 for each step. */
+static struct pe__operand multiplied(const struct pe_plan *plan, const struct pe__operand *factor,
+                                     size_t k, struct chain *chain)
+{
+    if (!plan->running)
+        return *factor;
+    struct pe__running to = plan->running[k];
+    if (to.factor != chain->done.factor || to.steps < chain->done.steps) {
+        if (!pe__ball_round_f64(factor->ball, PE_F32, &chain->angle))
+            chain->angle = pe__round_exact_f64(PE_F32, factor->exact, factor->context, factor->i);
+        chain->done = (struct pe__running){0, to.factor};
+    }
+    for (; chain->done.steps < to.steps; chain->done.steps++)
+        chain->angle = pe__product(PE_F32, chain->angle, to.factor);
+    return pe__operand_of(chain->angle);
+}
+
 double pe__staged_angle(const struct pe__coordinate *coordinate, size_t k)
 {
+    struct chain chain = {0};
     struct pe__operand factor = factor_of(coordinate);
-    return rounded_angle(coordinate->plan, &factor, k);
+    struct pe__operand angle = multiplied(coordinate->plan, &factor, k, &chain);
+    return rounded_angle(coordinate->plan, &angle, k);
 }
 
 /* ---- Cos and sin of an angle -------------------------------------------------------------- */
@@ -176,10 +214,12 @@ double pe__staged_cis_row(const struct pe__coordinate *coordinate, size_t first,
 {
     const struct pe_plan *plan = coordinate->plan;
     struct pe__operand factor = factor_of(coordinate);
+    struct chain chain = {0};
     double angles[PE__BLOCK] = {0};
     double tabled[PE__BLOCK] = {0}; /* only what the tables reach */
     for (size_t j = 0; j < n; j++) {
-        angles[j] = rounded_angle(plan, &factor, first + j);
+        struct pe__operand angle = multiplied(plan, &factor, first + j, &chain);
+        angles[j] = rounded_angle(plan, &angle, first + j);
         bool is_tabled = isfinite(angles[j]) && fabs(angles[j]) >= SMALL_MAX;
         tabled[j] = is_tabled ? angles[j] : 0;
     }

@@ -33,6 +33,18 @@ static bool refuse_spelt(struct job *job, unsigned idle, const char *where)
     return idle == 0;
 }
 
+/* Frequencies that are reached in a way of their own say where it rounds. */
+static bool fit_methods(struct job *job, unsigned stages)
+{
+    bool fit = true;
+    for (size_t s = 0; s < job->specs_n; s++) {
+        struct pe_faults faults = {0};
+        fit = pe_stages_fit(&job->stages, stages, &job->specs[s].spec, &faults) && fit;
+        api_faults(&job->request->err, &faults, job->specs[s].prefix);
+    }
+    return fit;
+}
+
 /* The canonical text, for echo and links. */
 static bool echo(struct job *job, struct pe_value *value)
 {
@@ -61,7 +73,8 @@ bool job_stages(struct job *job, unsigned stages, enum pe_dtype own)
         return false;
     stages &= stages_of_specs(job);
     job->stages.named &= stages;
-    return (value->implied || refuse_spelt(job, spelt & ~stages, where)) && echo(job, value);
+    return (value->implied || refuse_spelt(job, spelt & ~stages, where)) &&
+           fit_methods(job, stages) && echo(job, value);
 }
 
 const char *job_stages_note(const struct job *job)

@@ -43,7 +43,8 @@ static const struct pe_param rows[] = {
 /* Those that are no powers of a base read nothing about one. */
 static bool refuse_series(struct pe_params *params, struct pe_faults *faults)
 {
-    static const char *const names[] = {"base", "base_factor", "spectrum", "scaling", "freqs"};
+    static const char *const names[] = {"base",    "base_factor", "spectrum",
+                                        "scaling", "freqs",       "freq_method"};
     bool ok = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (pe__params_value(params, names[i])->given)
@@ -158,6 +159,7 @@ static const struct pe__kind_ops ops = {
     .check = check,
     .frequencies_n = pe__rotary_pairs_n,
     .frequency = frequency,
+    .series = pe__sections_series,
     .base = base,
     .attention = pe__rotary_attention,
     .pairs_n = pe__rotary_pairs_n,

@@ -42,6 +42,7 @@ static const struct pe__kind_ops ops = {
     .check = pe__sections_check,
     .frequencies_n = pe__rotary_pairs_n,
     .frequency = pe__sections_frequency,
+    .series = pe__sections_series,
     .base = pe__sections_base,
     .attention = pe__rotary_attention,
     .pairs_n = pe__rotary_pairs_n,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "method.h"
 #include "params.h"
 #include "rotary.h"
 #include "scalings.h"
@@ -89,7 +90,7 @@ static bool check_offset(struct pe_params *params, struct pe_faults *faults)
 /* Frequencies that the caller gives leave nothing to be said of the series. */
 static bool check_freqs(struct pe_spec *spec, size_t pairs, struct pe_faults *faults)
 {
-    static const char *const idle[] = {"base", "base_factor", "scaling"};
+    static const char *const idle[] = {"base", "base_factor", "scaling", "freq_method"};
     const struct pe_value *freqs = pe__params_value(&spec->params, "freqs");
     bool ok = pe__series_check_list(spec, "freqs", pairs, faults);
     ok = pe__series_check_list(spec, "freq_factors", pairs, faults) && ok;
@@ -97,7 +98,7 @@ static bool check_freqs(struct pe_spec *spec, size_t pairs, struct pe_faults *fa
         return ok;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
         const struct pe_value *value = pe__params_value(&spec->params, idle[i]);
-        bool plain = strcmp(idle[i], "scaling") == 0 && value->number == 0;
+        bool plain = i >= 2 && value->number == 0;
         if (value->given && !plain)
             ok = pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, idle[i],
                               "freq_factors divides the frequencies that are given",
@@ -164,6 +165,29 @@ static const struct pe_value *value_of(const struct pe_spec *spec, const char *n
     return row >= 0 && spec->params.value[row].set ? &spec->params.value[row] : NULL;
 }
 
+/* The reciprocal is that of a power of the base that the scaling comes to. */
+static bool has_other_base(const struct pe__series *series, bool scaled)
+{
+    bool reciprocal = pe__method_of(series->spec) == PE__METHOD_RECIPROCAL;
+    return scaled && reciprocal && pe__scaling_of(series->spec)->base_ratio;
+}
+
+static void power_of_series(const struct pe__series *series, size_t k, bool scaled, mpfr_t w)
+{
+    if (pe__method_of(series->spec) != PE__METHOD_RECIPROCAL) {
+        pe__series_power(series, 2 * k, series->width, w);
+        return;
+    }
+    mpfr_t base;
+    mpfr_init2(base, mpfr_get_prec(w));
+    if (has_other_base(series, scaled))
+        pe__rotary_base(series->spec, series->width, base);
+    else
+        pe__series_base(series, base);
+    mpfr_set_d(w, pe__method_reciprocal(base, k, series->width), MPFR_RNDN);
+    mpfr_clear(base);
+}
+
 void pe__rotary_frequency(const struct pe__series *series, size_t k, size_t pair, bool scaled,
                           mpfr_t w)
 {
@@ -177,8 +201,8 @@ void pe__rotary_frequency(const struct pe__series *series, size_t k, size_t pair
     if (freqs)
         mpfr_set_d(fine, freqs->list[pair], MPFR_RNDN);
     else
-        pe__series_power(series, 2 * k, series->width, fine);
-    if (scaled && scaling->frequency)
+        power_of_series(series, k, scaled, fine);
+    if (scaled && scaling->frequency && !has_other_base(series, scaled))
         scaling->frequency(series, k, fine);
     if (scaled && divisors)
         mpfr_div_d(fine, fine, divisors->list[pair], MPFR_RNDN);

@@ -86,6 +86,14 @@ enum pe__layout { PE__LAYOUT_INTERLEAVED, PE__LAYOUT_HALF, PE__LAYOUT_HALF_PER_A
          .flags = PE_OPTIONAL,                                                                     \
          .help = "Frequencies of the pairs in radians per position, in place of base and "         \
                  "scaling."},                                                                      \
+        {.name = "freq_method",                                                                    \
+         .type = PE_ENUM,                                                                          \
+         .flags = PE_QUIET,                                                                        \
+         .choices = "exact reciprocal iterated",                                                   \
+         .fallback = "exact",                                                                      \
+         .help = "How f32 is reached: by one rounding; reciprocal as fl(1/fl(base^fl(2i/r))) "     \
+                 "(torch), which needs the stage freq:f32; iterated as a running product of "      \
+                 "angles (ggml), which needs angle:f32."},                                         \
     {                                                                                              \
         .name = "freq_factors", .type = PE_REALS, .min = 1e-6, .max = 1e38, .flags = PE_OPTIONAL,  \
         .help = "Divisors of the frequencies, pair by pair, after any scaling."                    \

@@ -99,7 +99,7 @@ void pe__sections_channels(const struct pe_spec *spec, size_t pair, size_t *firs
 /* ---- Frequencies -------------------------------------------------------------------------- */
 
 /* The series of which a pair takes frequency k. */
-static struct pe__series series_of(const struct pe_spec *spec, size_t pair, size_t *k)
+struct pe__series pe__sections_series(const struct pe_spec *spec, size_t pair, size_t *k)
 {
     size_t pairs = pe__rotary_pairs_n(spec);
     struct pe__place place = pe__pair_place(spec, pair);
@@ -121,14 +121,14 @@ static struct pe__series series_of(const struct pe_spec *spec, size_t pair, size
 void pe__sections_frequency(const struct pe_spec *spec, size_t pair, bool scaled, mpfr_t w)
 {
     size_t k;
-    struct pe__series series = series_of(spec, pair, &k);
+    struct pe__series series = pe__sections_series(spec, pair, &k);
     pe__rotary_frequency(&series, k, pair, scaled, w);
 }
 
 void pe__sections_base(const struct pe_spec *spec, mpfr_t b)
 {
     size_t k;
-    pe__rotary_base(spec, series_of(spec, 0, &k).width, b);
+    pe__rotary_base(spec, pe__sections_series(spec, 0, &k).width, b);
 }
 
 /* ---- Defaults ----------------------------------------------------------------------------- */
@@ -280,7 +280,7 @@ static bool check_other_series(struct pe_spec *spec, size_t size, struct pe_faul
 static bool check_scaling(struct pe_spec *spec, struct pe_faults *faults)
 {
     size_t k;
-    struct pe__series first = series_of(spec, 0, &k);
+    struct pe__series first = pe__sections_series(spec, 0, &k);
     bool ok = pe__scaling_check(spec, &first, faults);
     if (!ok || choice(spec, "spectrum") != PE__SPECTRUM_RESTART)
         return ok;

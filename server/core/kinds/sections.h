@@ -76,6 +76,7 @@ struct pe__place pe__pair_place(const struct pe_spec *spec, size_t pair);
 size_t pe__sections_axes(const struct pe_spec *spec);
 void pe__sections_source(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k);
 void pe__sections_channels(const struct pe_spec *spec, size_t pair, size_t *first, size_t *second);
+struct pe__series pe__sections_series(const struct pe_spec *spec, size_t pair, size_t *number);
 void pe__sections_frequency(const struct pe_spec *spec, size_t pair, bool scaled, mpfr_t w);
 void pe__sections_base(const struct pe_spec *spec, mpfr_t b);
 

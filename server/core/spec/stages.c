@@ -9,6 +9,7 @@
 
 #include "dtype.h"
 #include "kind.h"
+#include "method.h"
 #include "nearest.h"
 #include "span.h"
 #include "value.h"
@@ -209,6 +210,39 @@ unsigned pe_kind_stages(const struct pe_kind *kind)
         return 1u << PE_STAGE_DOT;
     bool turns = kind->ops->frequency && kind->acts != PE_BIASES;
     return turns || kind->ops->slope ? all : all & ~of_frequencies;
+}
+
+/* Whether a stage is named in f32; else a fault, where it is offered. */
+static bool needs_f32(const struct pe_stages *stages, unsigned offered, enum pe_stage stage,
+                      const char *method, struct pe_faults *faults)
+{
+    char hint[40];
+    bool named = pe__stage_named(stages, stage) && stages->dtype[stage] == PE_F32;
+    if (named || !(offered >> stage & 1))
+        return true;
+    snprintf(hint, sizeof hint, "stages=%s:f32", stage_names[stage]);
+    return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "freq_method", hint,
+                        "freq_method=%s is a way to numbers in f32 and needs the stage %s:f32",
+                        method, stage_names[stage]);
+}
+
+bool pe_stages_fit(const struct pe_stages *stages, unsigned offered, const struct pe_spec *spec,
+                   struct pe_faults *faults)
+{
+    switch (pe__method_of(spec)) {
+    case PE__METHOD_RECIPROCAL:
+        return needs_f32(stages, offered, PE_STAGE_FREQ, "reciprocal", faults);
+    case PE__METHOD_ITERATED:
+        if (offered >> PE_STAGE_ANGLE & 1 && pe__stage_named(stages, PE_STAGE_FREQ))
+            return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, "freq_method",
+                                "leave out the stage freq",
+                                "freq_method=iterated makes angles from angles: there are no "
+                                "frequencies to be rounded");
+        return needs_f32(stages, offered, PE_STAGE_ANGLE, "iterated", faults);
+    case PE__METHOD_EXACT:
+    default:
+        return true;
+    }
 }
 
 double pe_stages_position(const struct pe_stages *stages, double position)
