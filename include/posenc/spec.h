@@ -24,6 +24,7 @@ enum pe_property { /* bits: what is known of a kind, for the catalogue */
                    PE_UNBOUNDED = 8,  /* has a value at every position, however far */
                    PE_TABULATED = 16, /* cos and sin may come from a table of the caller's */
                    PE_CONTENT = 32,   /* biases are made of q and k too, as wide as dim */
+                   PE_CONTEXT = 64,   /* and of the keys between the two */
 };
 
 /* What a kind can be tabulated as. */

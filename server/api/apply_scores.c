@@ -124,8 +124,10 @@ static const double *finite_f64(struct job *job, const struct tensor *tensor)
 
 static bool check_work(struct job *job, const struct apply *own)
 {
-    size_t each = pe_spec_bias_work(&job->specs[0].spec);
-    return job_work(job, job_product((size_t[]){own->scores.count, each}, 2), own->scores.pointer);
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t between = spec->kind->properties & PE_CONTEXT ? own->keys.list->n : 1;
+    size_t factors[] = {own->scores.count, between, pe_spec_bias_work(spec)};
+    return job_work(job, job_product(factors, 3), own->scores.pointer);
 }
 
 /* One matrix of scores after the other, since they have nothing in common. */

@@ -170,6 +170,10 @@ static bool check_kinds(struct job *job)
             ok = err_add(&job->request->err, ERR_invalid_value, "kind",
                          "scores against one offset need a kind with one axis",
                          "kind=%s has %zu position axes", kind->name, axes);
+        if (kind->properties & PE_CONTEXT)
+            ok =
+                err_add(&job->request->err, ERR_invalid_value, "kind", "POST /v1/apply",
+                        "kind=%s needs all keys between the two: post scores, q and k", kind->name);
         if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
             ok = err_add(&job->request->err, ERR_invalid_value, "terms",
                          "for example kind=sinusoidal",

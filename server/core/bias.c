@@ -20,6 +20,7 @@ struct block {
     struct pe__bias_at at; /* but for the key */
     const double *keys;
     const double *k; /* vectors of the keys, [n, dim]; NULL: they make no difference */
+    size_t rest;     /* keys from the block's first on */
     size_t n;
     double hi[BLOCK], lo[BLOCK], eps[BLOCK];
     double eps_max;
@@ -30,6 +31,8 @@ static struct pe__bias_at at_key(const struct block *block, size_t j)
 {
     struct pe__bias_at at = block->at;
     at.key = block->keys[j];
+    at.keys = block->keys + j;
+    at.keys_n = block->rest - j;
     at.k = block->k ? block->k + j * pe_spec_dim(&block->plan->spec) : NULL;
     return at;
 }
@@ -38,7 +41,8 @@ static struct pe__bias_at at_key(const struct block *block, size_t j)
 static void fill_block(struct block *block, const struct pe_positions *keys, size_t first)
 {
     block->keys = keys->at[0] + first;
-    block->n = keys->n - first < BLOCK ? keys->n - first : BLOCK;
+    block->rest = keys->n - first;
+    block->n = block->rest < BLOCK ? block->rest : BLOCK;
     block->eps_max = 0;
     for (size_t j = 0; j < block->n; j++) {
         struct pe__bias_at at = at_key(block, j);

@@ -23,6 +23,9 @@ struct pe__bias_at {
     double query, key;   /* positions */
     double last;         /* position of the last key that the query sees */
     const double *q, *k; /* the vectors, for kinds with PE_CONTENT */
+    /* PE_CONTEXT: positions of this key and those after it, whose vectors follow k. */
+    const double *keys;
+    size_t keys_n;
 };
 
 /* A real number made of a token's positions on all axes (shift included), for pairs that read this

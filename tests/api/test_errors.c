@@ -165,6 +165,8 @@ static const struct mistake mistakes[] = {
      "post them beside scores", "scores", 1},
     {"POST", "/v1/apply", "{\"spec\":\"shaw\",\"q\":[[1],[2]],\"k\":[[1]],\"scores\":[[0]]}", 422,
      "shape-mismatch", "/q", "1 and dim", "", 1},
+    {"GET", "/v1/scores?kind=cope", NULL, 400, "invalid-value", "kind", "all keys between the two",
+     "POST /v1/apply", 1},
     {"GET", "/v1/table?kind=shaw&value=bias", NULL, 400, "invalid-value", "value",
      "kind=shaw has no such value", "/v1/scores", 1},
     {"GET", "/v1/table?kind=swin&positions=49", NULL, 400, "invalid-value", "positions",
