@@ -325,10 +325,44 @@ static bool compute_set(struct model *model, size_t i)
     return true;
 }
 
+static const char *text_of(const struct tree *object, const char *key)
+{
+    const struct tree *member = tree_member(object, key);
+    return member && member->type == TREE_STRING && member->as.string ? member->as.string : "";
+}
+
+/* For people at a terminal, who see no more than one table: what the rest of the answer says. */
+static void write_sentences(struct model *model)
+{
+    struct arena *arena = &model->job->request->arena;
+    struct tree *notes = tree_new(arena, TREE_ARRAY);
+    for (const struct tree *node = model->specs->first; node; node = node->next)
+        tree_string(
+            notes, NULL,
+            arena_printf(arena, "%s: %s", text_of(node, "applies_to"), text_of(node, "compact")));
+    for (const struct tree *node = model->assumed->first; node; node = node->next) {
+        const struct tree *value = tree_member(node, "value");
+        const char *shown = value && value->type == TREE_NUMBER
+                                ? model_text(model, value->as.number)
+                                : text_of(node, "value");
+        tree_string(notes, NULL,
+                    arena_printf(arena, "%s=%s is supposed: %s", text_of(node, "key"), shown,
+                                 text_of(node, "because")));
+    }
+    for (const struct tree *node = model->warnings->first; node; node = node->next)
+        tree_string(notes, NULL,
+                    arena_printf(arena, "%s%s%s", text_of(node, "pointer"),
+                                 tree_member(node, "pointer") ? ": " : "",
+                                 text_of(node, "detail")));
+    model->job->answer.notes = notes;
+}
+
 static bool compute(struct job *job)
 {
     struct model *model = job->own;
     write_specs(model);
+    if (job->format == FORMAT_TXT && tree_ok(model->answer))
+        write_sentences(model);
     job->answer.root = model->answer;
     job->answer.params = model->params;
     job->answer.tensors = model->tensors;

@@ -287,6 +287,8 @@ Test(from_config, queries_are_checked)
         {"?format=npy", 400, "layer_type is required"},
         {"?format=csv&select=inv_freq_b", 200, "pair,inv_freq_b\n"},
         {"?format=csv&layer_type=a", 200, "pair,inv_freq\n"},
+        {"?format=txt&layer_type=a", 200, "note: a: rope:dim=4,base=10,layout=half\n"},
+        {"?format=txt&layer_type=a", 200, "note: layout=half is supposed: "},
         {"?stages=freq:f32", 200, "freq:f32"},
         {"?stages=apply:f32", 400, "has no effect"},
     };

@@ -113,7 +113,7 @@ static const struct family families[] = {
 
     /* ---- Biases ---- */
     {.types = "bloom", .scheme = SCHEME_ALIBI},
-    {.types = "mpt", .scheme = SCHEME_ALIBI, .flags = FAMILY_ALIBI_KEY},
+    {.types = "mpt", .scheme = SCHEME_ALIBI, .flags = FAMILY_ALIBI_KEY | FAMILY_LAST_ZERO},
     {.types = "falcon RefinedWeb RefinedWebModel RW", .flags = FAMILY_ALIBI_KEY},
     {.types = "t5 mt5 umt5", .scheme = SCHEME_T5},
 

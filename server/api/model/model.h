@@ -37,6 +37,7 @@ enum family_flag {
     FAMILY_TIME_LAST = 1 << 16, /* mrope_section lists height, width, time; the first two mixed */
     FAMILY_ALIBI_KEY = 1 << 17, /* a key `alibi` says whether it is that */
     FAMILY_ROWS_MORE = 1 << 18, /* the table has `reserved` rows more than positions */
+    FAMILY_LAST_ZERO = 1 << 19, /* the bias of the last key is 0; else that of the first */
 };
 
 struct family {

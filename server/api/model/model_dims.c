@@ -155,9 +155,22 @@ static void read_layout(struct model *model, struct set *set)
                       "permuted");
 }
 
+/* The last channels in place of the first; neighbours that end in two halves. */
+static void assume_places(struct model *model, struct set *set)
+{
+    unsigned flags = model->family->flags;
+    const struct pe_params *params = &set->slot->spec.params;
+    if (flags & FAMILY_TAIL)
+        set_assumed(model, set, "rotary_offset", "tail", "its class rotates the last channels");
+    if (flags & FAMILY_HALVES_OUT && pe_params_get(params, "layout")->number == 0) /* interleaved */
+        set_assumed(model, set, "output_order", "halves",
+                    "its class in transformers leaves what it rotated in two halves");
+}
+
 void model_dims(struct model *model, struct set *set)
 {
     read_dim(model, set);
     read_width(model, set);
     read_layout(model, set);
+    assume_places(model, set);
 }

@@ -41,6 +41,9 @@ static void alibi(struct model *model)
     require(model, set, "heads", "num_attention_heads n_head n_heads");
     if (model_number(model, &attention, "alibi_bias_max", &most, &pointer))
         set_number(model, set, "bias_max", most, pointer);
+    set_assumed(model, set, "form",
+                model->family->flags & FAMILY_LAST_ZERO ? "last_zero" : "key_index",
+                "how its class writes the bias; under a causal softmax all forms are the same");
     if (model->family->flags & FAMILY_ALIBI_KEY && model->family->scheme == SCHEME_ROPE)
         model_warn(model, NULL,
                    "this class rounds slopes and biases to bf16 and divides the biases by the root "

@@ -35,8 +35,8 @@ static const struct pe_dialect dialects[] = {
     {"timm", "axial", "layout=interleaved,bands=log,max_freq=224",
      "width=repeated,pack=sin_cos,coords=linspace", NULL, NULL,
      "Frequencies for pixels; in_pixels=False is bands=geometric and coords=index."},
-    {"keras", ROTARY, "layout=half,yarn_clamp=pairs,truncate=false,original_max=4096", NULL,
-     "scaling=dynamic>ntk_divide", NULL, "Its dynamic is ntk_divide."},
+    {"keras", ROTARY, "layout=half,yarn_clamp=pairs,truncate=false,original_max=4096",
+     "width=tiled", "scaling=dynamic>ntk_divide", NULL, "Its dynamic is ntk_divide."},
     {"keras", "sinusoidal", "odd=sin", NULL, NULL, NULL, NULL},
     {"fairseq", "sinusoidal", "layout=sin_cos,spacing=endpoint,odd=zero", NULL, NULL, NULL, NULL},
 };
