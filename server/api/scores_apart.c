@@ -37,17 +37,20 @@ bool scores_apart_read(struct job *job, bool *apart)
            ok;
 }
 
+/* Of a pair, before they are rotated or after. */
+static bool same_members(const struct pe_spec *a, const struct pe_spec *b, size_t pair, bool after)
+{
+    size_t a1, a2, b1, b2;
+    pe_spec_pair_members(a, pair, after, &a1, &a2);
+    pe_spec_pair_members(b, pair, after, &b1, &b2);
+    return a1 == b1 && a2 == b2;
+}
+
 static bool same_channels(const struct pe_spec *a, const struct pe_spec *b)
 {
-    size_t pairs = pe_spec_pairs(a);
-    bool same = pairs == pe_spec_pairs(b);
-    for (size_t i = 0; same && i < 2 * pairs; i++) {
-        bool after = i >= pairs; /* they are rotated */
-        size_t a1, a2, b1, b2;
-        pe_spec_pair_members(a, i % pairs, after, &a1, &a2);
-        pe_spec_pair_members(b, i % pairs, after, &b1, &b2);
-        same = a1 == b1 && a2 == b2;
-    }
+    bool same = pe_spec_pairs(a) == pe_spec_pairs(b);
+    for (size_t i = 0; same && i < pe_spec_pairs(a); i++)
+        same = same_members(a, b, i, false) && same_members(a, b, i, true);
     return same;
 }
 
