@@ -194,17 +194,37 @@ bool numbers_whole(struct job *job, const char *name, const struct numbers *numb
     return true;
 }
 
+#define RANGE_BYTES 128 /* of a list that is a range; the search for one is made once */
+
+static const char *row_text(struct job *job, const double *at, size_t n)
+{
+    char range[RANGE_BYTES];
+    size_t len = pe_positions_print(at, n, range, sizeof range);
+    char *text = job_alloc(job, len + 1, 1);
+    if (text && len < sizeof range)
+        memcpy(text, range, len + 1);
+    else if (text)
+        pe_positions_print(at, n, text, len + 1);
+    return text;
+}
+
 /* Rows between ;. */
 static const char *numbers_text(struct job *job, const double *at, size_t rows, size_t n)
 {
-    size_t bytes = 1;
-    for (size_t row = 0; row < rows; row++)
-        bytes += pe_positions_print(at + row * n, n, NULL, 0) + 1;
-    char *text = job_alloc(job, bytes, 1), *end = text;
-    for (size_t row = 0; text && row < rows; row++) {
-        if (row > 0)
-            *end++ = ';';
-        end += pe_positions_print(at + row * n, n, end, bytes - (size_t)(end - text));
+    const char **row = job_alloc(job, rows, sizeof *row);
+    size_t bytes = 0;
+    for (size_t i = 0; row && i < rows; i++) {
+        row[i] = row_text(job, at + i * n, n);
+        if (!row[i])
+            return NULL;
+        bytes += strlen(row[i]) + 1;
+    }
+    char *text = row ? job_alloc(job, bytes, 1) : NULL, *end = text;
+    for (size_t i = 0; text && i < rows; i++) {
+        size_t len = strlen(row[i]);
+        memcpy(end, row[i], len);
+        end[len] = i + 1 < rows ? ';' : '\0';
+        end += len + 1;
     }
     return text;
 }
