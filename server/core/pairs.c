@@ -121,7 +121,7 @@ static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *wal
 
 static bool all_still(const struct pe_plan *plan, size_t first, size_t n)
 {
-    return plan->still && !memchr(plan->still + first, false, n);
+    return plan->still && !memchr(plan->still + first, 0, n);
 }
 
 static double stand_still(size_t n, struct pe__planes *out)
