@@ -53,6 +53,13 @@
                 "larger ones are errors."                                                          \
     }
 
+#define PE__ROW_PADDING                                                                            \
+    {                                                                                              \
+        .name = "padding_idx", .type = PE_INT, .min = 0, .max = PE_POSITION_MAX,                   \
+        .flags = PE_OPTIONAL,                                                                      \
+        .help = "The position, shift included, that stands for padding: its row is zeros."         \
+    }
+
 #define PE__ROW_HEADS                                                                              \
     {                                                                                              \
         .name = "heads", .aliases = "num_heads", .type = PE_INT, .min = 1, .max = PE_HEADS_MAX,    \

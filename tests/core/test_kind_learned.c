@@ -4,8 +4,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "plan_from.h"
 #include "ref/ref_round.h"
+#include "rows_of.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
@@ -77,4 +77,50 @@ Test(learned, has_posted_rows)
     cr_assert(got[0] == 5 && got[1] == 0.1f && got[2] == 3 && got[3] == 4);
     pe_plan_free(plan);
     pe_spec_release(&spec);
+}
+
+/* As in OPT: the first token's row is number 2, and a padded slot's 1. */
+Test(learned, reserves_its_first_rows)
+{
+    static const double at[] = {0, 1, -1};
+    struct pe_positions positions = positions_of(at, 3);
+    double *plain = rows_of("learned:dim=4,rows=8", 8);
+    struct pe_plan *plan =
+        plan_from("learned:dim=4,rows=8,shift=2,reserved=2,padding_idx=1", &positions);
+    double got[12];
+    pe_table(plan, &positions, PE_F64, got, 4);
+    for (size_t j = 0; j < 4; j++) {
+        cr_expect_eq(got[j], plain[2 * 4 + j]);
+        cr_expect_eq(got[4 + j], plain[3 * 4 + j]);
+        cr_expect_eq(got[8 + j], 0, "padding: %g", got[8 + j]);
+    }
+    pe_plan_free(plan);
+    free(plain);
+}
+
+Test(learned, refuses_rows_that_no_token_has)
+{
+    static const struct {
+        const char *text;
+        double position;
+        const char *detail;
+    } cases[] = {
+        {"learned:rows=8,shift=2,reserved=2", 0, ""},
+        {"learned:rows=8,shift=2,reserved=2", -1,
+         "position 1 is a reserved row: the table has "
+         "the positions 2 to 7"},
+        {"learned:rows=8,shift=2,reserved=2", 6,
+         "no value at position 8: the table has the "
+         "positions 2 to 7"},
+        {"learned:rows=8,shift=2", -1, ""},
+        {"learned:rows=8,shift=2,reserved=2,padding_idx=1", -1, ""},
+        {"learned:rows=8,shift=2,reserved=2,padding_idx=1", -2, "position 0 is a reserved row"},
+        {"learned:rows=8,reserved=8", 0, "reserved must be less than rows (8), got 8"},
+        {"learned:rows=8,padding_idx=9", 0, "padding_idx must be less than rows (8), got 9"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        const char *fault = fault_of(cases[i].text, cases[i].position);
+        cr_expect(strstr(fault, cases[i].detail) && !*fault == !*cases[i].detail, "%s: %s",
+                  cases[i].text, fault);
+    }
 }

@@ -7,6 +7,7 @@
 
 #include "kind.h"
 #include "lookup.h"
+#include "params.h"
 #include "rows.h"
 #include "value.h"
 
@@ -18,6 +19,15 @@ static const struct pe_param rows[] = {
      .max = 1 << 30,
      .fallback = "2048",
      .help = "Rows of the table: positions 0 to rows-1 have a value."},
+    {.name = "reserved",
+     .type = PE_INT,
+     .min = 0,
+     .max = 1 << 30,
+     .flags = PE_OPTIONAL,
+     .help = "First rows of the table that no token's position has, fewer than rows, such as 2 in "
+             "OPT, BART and RoBERTa, whose shift is 2 as well: to read one is an error, but for "
+             "padding_idx; without it all rows can be read."},
+    PE__ROW_PADDING,
     PE__ROW_TABLE_SEED,
     PE__ROW_TABLE_STD,
     PE__ROW_SHIFT,
@@ -25,7 +35,30 @@ static const struct pe_param rows[] = {
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
-    return pe__lookup_check(spec, faults);
+    bool ok = pe__lookup_check(spec, faults);
+    const struct pe_value *rows_n = pe__params_value(&spec->params, "rows");
+    static const char *const names[] = {"reserved", "padding_idx"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct pe_value *value = pe__params_value(&spec->params, names[i]);
+        if (value->set && rows_n->set && value->number >= rows_n->number)
+            ok = pe_fault_add(faults, PE_INVALID_VALUE, names[i], NULL,
+                              "%s must be less than rows (%.0f), got %.0f", names[i],
+                              rows_n->number, value->number);
+    }
+    return ok;
+}
+
+/* Rows that only padding reads. */
+static double reserved(const struct pe_spec *spec)
+{
+    const struct pe_value *value = pe_params_get(&spec->params, "reserved");
+    return value->set ? value->number : 0;
+}
+
+static bool is_padding(const struct pe_spec *spec, double p)
+{
+    const struct pe_value *value = pe_params_get(&spec->params, "padding_idx");
+    return value->set && value->number == p;
 }
 
 static bool has_position(const struct pe_spec *spec, struct pe__pos position, const char *param,
@@ -33,12 +66,21 @@ static bool has_position(const struct pe_spec *spec, struct pe__pos position, co
 {
     double rows_n = pe_spec_number(spec, "rows");
     double p = position.hi;
-    if (position.lo == 0 && p == floor(p) && p >= 0 && p < rows_n)
-        return true;
+    double first = reserved(spec);
     char shown[PE__SHOWN_MAX];
+    if (position.lo == 0 && p == floor(p) && p >= 0 && p < rows_n) {
+        if (p >= first || is_padding(spec, p))
+            return true;
+        return pe_fault_add(faults, PE_INVALID_VALUE, param,
+                            "positions of tokens come after the reserved rows: shift moves them",
+                            "position %s is a reserved row: the table has the positions %.0f to "
+                            "%.0f",
+                            pe__show_number(p, shown), first, rows_n - 1);
+    }
     return pe_fault_add(faults, PE_INVALID_VALUE, param, NULL,
-                        "there is no value at position %s: the table has the positions 0 to %.0f",
-                        pe__show_number(p, shown), rows_n - 1);
+                        "there is no value at position %s: the table has the positions %.0f "
+                        "to %.0f",
+                        pe__show_number(p, shown), first, rows_n - 1);
 }
 
 static size_t first_element(const struct pe_plan *plan, struct pe__pos position)
@@ -58,8 +100,8 @@ static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_
 }
 
 static const struct pe_library libraries[] = {
-    {"transformers", "BERT, GPT-2, ViT, CLIP from row 0; RoBERTa, BART, OPT from row 2 "
-                     "(shift=2)"},
+    {"transformers", "BERT, GPT-2, ViT, CLIP from row 0; BART, OPT from row 2 (shift=2, "
+                     "reserved=2); RoBERTa too, with padding_idx=1"},
     {"vLLM", "the same models"},
     {"llama.cpp", "the same models"},
     {"keras-hub", "PositionEmbedding"},
@@ -75,6 +117,7 @@ static const struct pe_reference references[] = {
 
 static const char *const examples[] = {
     "/v1/table?kind=learned&dim=8&positions=0:4",
+    "/v1/table?kind=learned&dim=8&rows=514&shift=2&reserved=2&padding_idx=1&positions=-1,0,1",
     "/v1/scores?kind=learned",
     NULL,
 };

@@ -33,6 +33,7 @@ static const struct pe_param rows[] = {
      .choices = "zero sin",
      .fallback = "zero",
      .help = "What an odd dim adds to its pairs: a last column of zeros, or one more sine."},
+    PE__ROW_PADDING,
     PE__ROWS_PLACE,
 };
 
@@ -104,6 +105,7 @@ static const char *const examples[] = {
     "/v1/table?kind=sinusoidal&dim=8&positions=0:3",
     "/v1/table?kind=sinusoidal&dim=8&layout=half&spacing=endpoint&positions=0:3",
     "/v1/table?kind=sinusoidal&dim=8&order=cos_sin&spacing=shift&freq_shift=0.5&positions=10",
+    "/v1/table?kind=sinusoidal&dim=16&order=sin_cos&spacing=endpoint&padding_idx=1&positions=0:8",
     "/v1/scores?kind=sinusoidal&terms=1",
     NULL,
 };
