@@ -9,6 +9,7 @@
 #define COORDINATE_BITS 192
 #define COORDINATE_EPS  0x1p-188 /* relative, of that many bits */
 #define STEP_BITS       66       /* the tables' last digit is 2^-66 */
+#define TABLED_MAX      0x1p54   /* and this is their first */
 
 static void real(const void *context, mpfr_t y)
 {
@@ -79,6 +80,14 @@ static double turn_on(const double *speed, size_t n, double rest, struct pe__pla
     return largest;
 }
 
+/* All values are left to MPFR. */
+static double nothing_known(size_t n, struct pe__planes *out)
+{
+    for (size_t j = 0; j < n; j++)
+        out->cos_hi[j] = out->cos_lo[j] = out->sin_hi[j] = out->sin_lo[j] = 0;
+    return INFINITY;
+}
+
 static double largest_of(const double *speed, size_t n)
 {
     double largest = 0;
@@ -100,6 +109,8 @@ double pe__coordinate_cis_row(const struct pe__coordinate *coordinate, struct pe
     MPFR_DECL_INIT(x, COORDINATE_BITS);
     real(coordinate, x);
     double size = fabs(mpfr_get_d(x, MPFR_RNDN));
+    if (!(size < TABLED_MAX))
+        return nothing_known(n, out);
     struct pe__pos at = split(x, &rest);
     double eps = pe__cis_row(plan->cis, walk, at, first, n, out);
     if (rest == 0 && eps == 0)

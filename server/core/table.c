@@ -230,8 +230,8 @@ void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, 
     fill.cosine = (struct target){out, row_stride, 1, {{0}}};
     fill.sine = fill.cosine;
     bool has_rows = plan->spec.kind->ops->row;
-    bool is_odd = plan->spec.kind->acts == PE_ADDS && pe_spec_dim(&plan->spec) % 2 != 0;
-    if (!has_rows && (!plan->pairs || is_odd)) /* none; or the last column may be zero */
+    bool has_more = plan->spec.kind->acts == PE_ADDS && pe_spec_dim(&plan->spec) > 2 * plan->pairs;
+    if (!has_rows && (!plan->pairs || has_more)) /* none; or the last columns are in no pair */
         clear_rows(&fill);
     if (plan->pairs)
         fill_pairs(&fill);

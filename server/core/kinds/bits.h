@@ -21,13 +21,15 @@
          .aliases = "order",                                                                       \
          .type = PE_ENUM,                                                                          \
          .choices = "lsb msb",                                                                     \
-         .flags = PE_OPTIONAL,                                                                     \
-         .help = "lsb (without it) has the lowest bit, which changes at every step, in the first " \
-                 "channel, msb in the last of the bits, as one writes numbers."},                  \
+         .flags = PE_QUIET,                                                                        \
+         .fallback = "lsb",                                                                        \
+         .help = "lsb has the lowest bit, which changes at every step, in the first channel, msb " \
+                 "in the last of the bits, as one writes numbers."},                               \
         {.name = "signed",                                                                         \
          .type = PE_BOOL,                                                                          \
-         .flags = PE_OPTIONAL,                                                                     \
-         .help = "Bits are 1 and -1; 1 and 0 without it."},                                        \
+         .flags = PE_QUIET,                                                                        \
+         .fallback = "false",                                                                      \
+         .help = "Bits are 1 and -1 instead of 1 and 0."},                                         \
         PE__ROW_SHIFT
 
 /* bits <= dim. */
