@@ -94,6 +94,7 @@ def diffusers_sincos2d(case):
         spec={"section_axes": [1, 0], "position_scale": None if scale == 1 else 1 / scale},
         coords="scaled",
         ref=[side, side],
+        stages="pos:f32",  # its grid is one of float32
     )
     ask.outputs.append(added(case["table_np"], []))
     return ask
