@@ -50,7 +50,7 @@ static const struct pe_param rows[] = {
      .type = PE_BOOL,
      .fallback = "false",
      .help = "Takes the natural logarithm of every position, which must be greater than 0."},
-    PE__ROW_SHIFT,
+    PE__ROWS_PLACE,
 };
 
 /* ---- Rules -------------------------------------------------------------------------------- */
