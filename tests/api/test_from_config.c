@@ -262,6 +262,43 @@ Test(from_config, lenient_makes_warnings)
     }
 }
 
+/* What transformers makes of a value that is not what stands there. */
+Test(from_config, other_readings_are_named)
+{
+    static const struct {
+        const char *config, *key;
+        double value;
+        const char *pointer;
+    } rows[] = {
+        {"{\"head_dim\":4,\"rope_scaling\":{\"type\":\"yarn\",\"factor\":4,\"beta_fast\":0,"
+         "\"original_max_position_embeddings\":64}}",
+         "beta_fast", 32, "/rope_scaling/beta_fast"},
+        {"{\"head_dim\":4,\"max_position_embeddings\":128,\"rope_scaling\":{\"type\":\"yarn\","
+         "\"factor\":null,\"original_max_position_embeddings\":64}}",
+         "factor", 2, "/rope_scaling/factor"},
+        {"{\"head_dim\":4,\"max_position_embeddings\":128,\"rope_scaling\":{\"type\":\"yarn\","
+         "\"factor\":4,\"original_max_position_embeddings\":64}}",
+         "factor", 4, "/rope_scaling/factor"},
+        {"{\"head_dim\":4,\"rope_parameters\":{\"full_attention\":{\"type\":\"yarn\",\"factor\":4,"
+         "\"truncate\":false,\"original_max_position_embeddings\":64}}}",
+         "truncate", 1, "/rope_parameters/full_attention/truncate"},
+        {"{\"head_dim\":4,\"rope_scaling\":{\"type\":\"linear\",\"factor\":2,\"beta_fast\":32}}",
+         "factor", 2, "/rope_scaling/beta_fast"},
+        {"{\"hidden_size\":17,\"num_attention_heads\":4}", "dim", 4, "/hidden_size"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *answer = post(PATH, rows[i].config, 200);
+        const json_t *spec = json_array_get(json_object_get(answer, "specs"), 0);
+        const json_t *value = member(spec, "spec", rows[i].key, NULL);
+        char *warnings = json_dumps(json_object_get(answer, "warnings"), JSON_COMPACT);
+        cr_expect_eq(json_is_true(value) ? 1 : json_number_value(value), rows[i].value, "%s",
+                     rows[i].config);
+        cr_expect(strstr(warnings, rows[i].pointer), "%s: %s", rows[i].config, warnings);
+        free(warnings);
+        json_decref(answer);
+    }
+}
+
 Test(from_config, queries_are_checked)
 {
     static const char config[] = "{\"head_dim\":4,\"rope_parameters\":{\"a\":{\"rope_theta\":10},"

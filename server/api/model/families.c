@@ -106,6 +106,8 @@ static const struct family families[] = {
      .note = "Mistral's own code pairs neighbours"},
     {.types = "llama4_vision_model", .axial = "layout=interleaved,section_axes=1+0,shift=1",
      .note = "the class token comes last and is not rotated"},
+    {.types = FAMILY_MERGING_TOWER, .axial = "layout=half",
+     .note = "patches come in blocks of spatial_merge_size (grid_order=merge)"},
     {.types = "gemma4_vision", .theta = 100, .head_dim = 64, .axial = "layout=half_per_axis"},
     {.types = "dinov3_vit", .theta = 100, .axial = "layout=half,angle_unit=turn",
      .note = "positions are coordinates from -1 to 1 (coords=center); class and register tokens come "

@@ -360,6 +360,14 @@ static void warn_outside(struct model *model)
                    "not read: this answer is about the text model; send that object by itself");
 }
 
+/* A whole model has its parts inside. */
+static bool is_merging_tower(const struct model *model)
+{
+    return model->config.object == model->root.object &&
+           json_object_get(model->root.object, MERGING_TOWER_KEY) &&
+           !json_object_get(model->root.object, "vision_config");
+}
+
 static void find_family(struct model *model)
 {
     const char *pointer, *type = model_string(model, &model->config, "model_type", &pointer);
@@ -367,7 +375,8 @@ static void find_family(struct model *model)
     const json_t *first = json_is_array(classes.json) ? json_array_get(classes.json, 0) : NULL;
     const char *architecture = json_is_string(first) ? json_string_value(first) : NULL;
     model->type = type ? type : architecture ? architecture : "";
-    model->family = family_find(type, architecture);
+    model->family = is_merging_tower(model) ? family_find(FAMILY_MERGING_TOWER, NULL)
+                                            : family_find(type, architecture);
     if (!model->family && model->config.object != model->root.object) {
         struct found outer = model_find(model, &model->root, "model_type");
         if (json_is_string(outer.json))

@@ -55,6 +55,11 @@ struct family {
     const char *note;       /* a warning in any case: where implementations differ; NULL */
 };
 
+/* Vision towers of Qwen-VL, whose model_type is that of the whole; by the key that gives them away.
+ */
+#define FAMILY_MERGING_TOWER "qwen_vl_vision"
+#define MERGING_TOWER_KEY    "spatial_merge_size"
+
 /* By model_type, else by the name of the class in `architectures`; NULL. Either may be NULL. */
 const struct family *family_find(const char *model_type, const char *architecture);
 size_t families_n(void);

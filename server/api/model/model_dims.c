@@ -8,6 +8,7 @@
 
 #define HEADS_NAMES  "num_attention_heads n_head n_heads num_heads"
 #define HIDDEN_NAMES "hidden_size n_embd d_model n_embed"
+#define TOWER_NAME   "embed_dim" /* of a vision tower, whose hidden_size is what it gives */
 #define DIM_NAMES    "head_dim kv_channels"
 #define SLICE_NAME   "qk_rope_head_dim"
 #define GLOBAL_NAME  "global_head_dim"
@@ -30,7 +31,9 @@ static void divided_dim(struct model *model, struct set *set)
     struct err *err = &model->job->request->err;
     double hidden, heads;
     const char *hidden_at, *heads_at;
-    bool width = model_number(model, &model->config, HIDDEN_NAMES, &hidden, &hidden_at);
+    bool tower = model->family->axial && json_object_get(model->config.object, TOWER_NAME);
+    bool width =
+        model_number(model, &model->config, tower ? TOWER_NAME : HIDDEN_NAMES, &hidden, &hidden_at);
     bool count = model_heads(model, &heads, &heads_at);
     if (!width || !count) {
         if (err->n == 0)
