@@ -34,10 +34,12 @@ Test(dialect, is_its_spelling)
         {"/v1/spec?spec=rope:dim=8&dialect=keras", "/v1/spec?kind=rope&dim=8&layout=neox", NULL},
         {"/v1/table?kind=rope&dim=4&dialect=transformers&dtype=bf16&positions=3",
          "/v1/table?kind=rope&dim=4&layout=half&width=tiled&dtype=bf16&positions=3&"
-         "stages=freq:f32,angle:f32,table:bf16",
+         "stages=freq:f32,angle:f32,table:bf16&freq_method=reciprocal",
          NULL},
         {"/v1/table?kind=rope&dim=4&dialect=vllm&positions=3",
-         "/v1/table?kind=rope&dim=4&layout=half&pack=cos_sin&positions=3&stages=f32", NULL},
+         "/v1/table?kind=rope&dim=4&layout=half&pack=cos_sin&positions=3&stages=f32&"
+         "freq_method=reciprocal",
+         NULL},
         {"/v1/table?kind=rope&dim=4&dialect=diffusers&positions=3",
          "/v1/table?kind=rope&dim=4&positions=3&width=full", NULL},
         /* what is given goes before it */
@@ -49,9 +51,9 @@ Test(dialect, is_its_spelling)
          "/v1/apply?kind=rope&dim=4&positions=3&stages=meta", NULL},
         {"/v1/frequencies?kind=rope&dim=4&dialect=onnx",
          "/v1/frequencies?kind=rope&dim=4&layout=half", NULL},
-        {"/v1/apply?dialect=transformers", "/v1/apply?stages=transformers",
-         "{\"spec\":\"rope:dim=4,layout=half\",\"x\":{\"dtype\":\"bf16\",\"data\":[[1,2,3,4]]},"
-         "\"positions\":[5]}"},
+        {"/v1/apply?kind=rope&dim=4&dialect=transformers",
+         "/v1/apply?kind=rope&dim=4&layout=half&stages=transformers&freq_method=reciprocal",
+         "{\"x\":{\"dtype\":\"bf16\",\"data\":[[1,2,3,4]]},\"positions\":[5]}"},
         {"/v1/table?kind=sinusoidal&dim=7&dialect=fairseq",
          "/v1/table?kind=sinusoidal&dim=7&layout=sin_cos&spacing=endpoint", NULL},
     };

@@ -66,18 +66,36 @@ static const struct pe_dialect *row_of(const char *name, const struct pe_kind *k
     return pe_dialect_at(i);
 }
 
-static void expect_compact(const char *name, const char *text, const char *expected)
+static void expect_staged(const char *name, const char *text, bool staged, const char *expected)
 {
     struct pe_spec spec;
     struct pe_faults faults = {0};
     char compact[200];
     cr_assert(pe_spec_parse(text, &spec, &faults), "%s", text);
-    cr_assert(pe_dialect_apply(row_of(name, spec.kind), &spec, &faults), "%s",
+    cr_assert(pe_dialect_apply(row_of(name, spec.kind), &spec, staged, &faults), "%s",
               faults.item[0].detail);
     cr_assert(pe_spec_finish(&spec, &faults), "%s", faults.item[0].detail);
     pe_spec_compact(&spec, compact, sizeof compact);
     cr_expect_str_eq(compact, expected, "%s, %s", name, text);
     pe_spec_release(&spec);
+}
+
+static void expect_compact(const char *name, const char *text, const char *expected)
+{
+    expect_staged(name, text, false, expected);
+}
+
+/* Their own way to f32 comes with their stages, to frequencies that are of a series. */
+Test(dialects, bring_their_method_with_their_stages)
+{
+    expect_staged("transformers", "rope:dim=8", true,
+                  "rope:dim=8,layout=half,freq_method=reciprocal");
+    expect_staged("transformers", "rope:dim=8,freq_method=exact", true, "rope:dim=8,layout=half");
+    expect_staged("transformers", "rope:dim=4,freqs=1+2", true, "rope:dim=4,layout=half,freqs=1+2");
+    expect_staged("transformers", "rope2d:dim=8", true, "rope2d:dim=8,layout=half");
+    expect_staged("vllm", "rope:dim=8", true, "rope:dim=8,layout=half,freq_method=reciprocal");
+    expect_staged("ggml", "rope:dim=8", true, "rope:dim=8,freq_method=iterated");
+    expect_staged("meta", "rope:dim=8", true, "rope:dim=8");
 }
 
 Test(dialects, set_what_is_read_and_not_given)
@@ -105,7 +123,7 @@ Test(dialects, refuse_what_the_library_has_no_use_for)
     struct pe_faults faults = {0};
     cr_assert(pe_spec_parse("rope:dim=8,scaling=yarn,factor=4,original_max=64,attention_factor=2",
                             &spec, &faults));
-    cr_expect_not(pe_dialect_apply(row_of("vllm", spec.kind), &spec, &faults));
+    cr_expect_not(pe_dialect_apply(row_of("vllm", spec.kind), &spec, true, &faults));
     cr_assert_eq(faults.n, 1);
     cr_expect_str_eq(faults.item[0].param, "attention_factor");
     cr_expect_str_eq(faults.item[0].detail, "vllm has no use for attention_factor");

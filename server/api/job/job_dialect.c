@@ -23,6 +23,13 @@ static void set_request_keys(struct job *job, const char *list)
     }
 }
 
+/* Whether the stages are those of the dialect. */
+static bool takes_stages(struct job *job)
+{
+    int row = pe_params_find(&job->keys, "stages", 6);
+    return row >= 0 && (!job->keys.value[row].given || job->keys.value[row].implied);
+}
+
 const char *job_dialect(const struct job *job)
 {
     const struct pe_value *value = &job->common.value[COMMON_DIALECT];
@@ -41,7 +48,7 @@ bool job_dialect_set(struct job *job, struct pe_spec *spec, struct pe_faults *fa
         const struct pe_dialect *row = pe_dialect_at(i);
         if (strcmp(row->name, name) != 0 || !pe_dialect_has(row, spec->kind))
             continue;
-        pe_dialect_apply(row, spec, faults);
+        pe_dialect_apply(row, spec, takes_stages(job), faults);
         set_request_keys(job, row->request);
         said = true;
     }

@@ -84,6 +84,8 @@ static void add_dialects(struct tree *parent, const struct pe_kind *kind)
         struct tree *row = tree_object(array, NULL);
         tree_string(row, "name", dialect->name);
         tree_string(row, "sets", dialect->keys);
+        if (dialect->method)
+            tree_string(row, "method", dialect->method);
         if (dialect->request)
             tree_string(row, "request", dialect->request);
         if (dialect->help)

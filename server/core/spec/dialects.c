@@ -10,35 +10,37 @@
 #define ROTARY "rope rope2d mrope axial"
 
 static const struct pe_dialect dialects[] = {
-    {"transformers", ROTARY, "layout=half", "width=tiled,stages=transformers", NULL, NULL,
+    {"transformers", ROTARY, "layout=half", "freq_method=reciprocal",
+     "width=tiled,stages=transformers", NULL, NULL,
      "Cohere, GLM, GPT-J and a few more pair neighbours: layout=interleaved."},
-    {"vllm", ROTARY, "layout=half", "pack=cos_sin,stages=vllm", NULL,
+    {"vllm", ROTARY, "layout=half", "freq_method=reciprocal", "pack=cos_sin,stages=vllm", NULL,
      "attention_factor mscale mscale_all_dim",
      "Its is_neox_style=False is layout=interleaved; its yarn does not read attention_factor, "
      "mscale and mscale_all_dim."},
-    {"ggml", ROTARY, "layout=interleaved", "stages=ggml", NULL, NULL,
+    {"ggml", ROTARY, "layout=interleaved", "freq_method=iterated", "stages=ggml", NULL, NULL,
      "Its type NEOX is layout=half."},
-    {"onnx", ROTARY, "layout=half", "stages=onnx", NULL, NULL,
+    {"onnx", ROTARY, "layout=half", NULL, "stages=onnx", NULL, NULL,
      "Its attribute interleaved is layout=interleaved; cos and sin are the caller's."},
-    {"onnxruntime", ROTARY, "layout=half", "stages=onnx", NULL, NULL,
+    {"onnxruntime", ROTARY, "layout=half", NULL, "stages=onnx", NULL, NULL,
      "Its attribute interleaved is layout=interleaved; a single position is where the first token "
      "stands."},
-    {"meta", ROTARY, "layout=interleaved", "pack=stacked,stages=meta", NULL, NULL, NULL},
-    {"torchtune", ROTARY, "layout=interleaved", "pack=stacked,stages=meta", NULL, NULL, NULL},
-    {"lucidrains", "rope", "layout=interleaved", "width=repeated", NULL, NULL, NULL},
-    {"lucidrains", "axial", "layout=interleaved,bands=linear,max_freq=10",
+    {"meta", ROTARY, "layout=interleaved", NULL, "pack=stacked,stages=meta", NULL, NULL, NULL},
+    {"torchtune", ROTARY, "layout=interleaved", NULL, "pack=stacked,stages=meta", NULL, NULL, NULL},
+    {"lucidrains", "rope", "layout=interleaved", NULL, "width=repeated", NULL, NULL, NULL},
+    {"lucidrains", "axial", "layout=interleaved,bands=linear,max_freq=10", NULL,
      "width=repeated,coords=linspace", NULL, NULL, "Frequencies for pixels."},
-    {"diffusers", ROTARY, "layout=interleaved", "width=full", NULL, NULL,
+    {"diffusers", ROTARY, "layout=interleaved", NULL, "width=full", NULL, NULL,
      "layout=half where it unbinds the next to last axis; its ntk_factor is base_factor."},
-    {"diffusers", "sinusoidal", "layout=sin_cos,spacing=shift,freq_shift=1", NULL, NULL, NULL,
+    {"diffusers", "sinusoidal", "layout=sin_cos,spacing=shift,freq_shift=1", NULL, NULL, NULL, NULL,
      "flip_sin_to_cos is layout=cos_sin, downscale_freq_shift is freq_shift."},
-    {"timm", "axial", "layout=interleaved,bands=log,max_freq=224",
+    {"timm", "axial", "layout=interleaved,bands=log,max_freq=224", NULL,
      "width=repeated,pack=sin_cos,coords=linspace", NULL, NULL,
      "Frequencies for pixels; in_pixels=False is bands=geometric and coords=index."},
-    {"keras", ROTARY, "layout=half,yarn_clamp=pairs,truncate=false,original_max=4096",
+    {"keras", ROTARY, "layout=half,yarn_clamp=pairs,truncate=false,original_max=4096", NULL,
      "width=tiled", "scaling=dynamic>ntk_divide", NULL, "Its dynamic is ntk_divide."},
-    {"keras", "sinusoidal", "odd=sin", NULL, NULL, NULL, NULL},
-    {"fairseq", "sinusoidal", "layout=sin_cos,spacing=endpoint,odd=zero", NULL, NULL, NULL, NULL},
+    {"keras", "sinusoidal", "odd=sin", NULL, NULL, NULL, NULL, NULL},
+    {"fairseq", "sinusoidal", "layout=sin_cos,spacing=endpoint,odd=zero", NULL, NULL, NULL, NULL,
+     NULL},
 };
 
 size_t pe_dialects_n(void)
@@ -101,12 +103,9 @@ static bool refuse_unread(const struct pe_dialect *dialect, struct pe_params *pa
     return ok;
 }
 
-bool pe_dialect_apply(const struct pe_dialect *dialect, struct pe_spec *spec,
-                      struct pe_faults *faults)
+static void set_keys(struct pe_params *params, const char *keys, struct pe_faults *faults)
 {
-    struct pe_params *params = &spec->params;
-    change_word(params, dialect->means);
-    struct pe__span rest = pe__span_of(dialect->keys), text;
+    struct pe__span rest = pe__span_of(keys), text;
     while (pe__span_cut(&rest, ',', &text)) {
         struct pe__span name;
         size_t row;
@@ -115,5 +114,23 @@ bool pe_dialect_apply(const struct pe_dialect *dialect, struct pe_spec *spec,
         if (value && !value->given && pe_params_reads(params, row))
             pe__params_set(params, name, text, faults);
     }
+}
+
+/* Whether frequencies are those of a series: there are no others to which methods lead. */
+static bool has_series(struct pe_params *params)
+{
+    const struct pe_value *freqs = pe__params_value(params, "freqs");
+    const struct pe_value *bands = pe__params_value(params, "bands");
+    return freqs && !freqs->given && !(bands && bands->given);
+}
+
+bool pe_dialect_apply(const struct pe_dialect *dialect, struct pe_spec *spec, bool staged,
+                      struct pe_faults *faults)
+{
+    struct pe_params *params = &spec->params;
+    change_word(params, dialect->means);
+    set_keys(params, dialect->keys, faults);
+    if (staged && has_series(params))
+        set_keys(params, dialect->method, faults);
     return refuse_unread(dialect, params, faults);
 }
