@@ -40,7 +40,7 @@ static const struct {
     size_t dim, axes;
     double base;
     struct source from[DIM_MAX];
-} cases[] = {
+} layouts[] = {
     {"sincos2d:dim=8",
      8,
      2,
@@ -128,17 +128,17 @@ static const struct {
 
 Test(sincos2d, has_its_values_in_their_channels)
 {
-    for (size_t i = 0; i < N(cases); i++) {
+    for (size_t i = 0; i < N(layouts); i++) {
         struct pe_positions positions = {
-            .axes = cases[i].axes, .n = N(lists[0]), .at = {lists[0], lists[1], lists[2]}};
-        struct pe_plan *plan = plan_from(cases[i].text, &positions);
-        size_t dim = cases[i].dim;
+            .axes = layouts[i].axes, .n = N(lists[0]), .at = {lists[0], lists[1], lists[2]}};
+        struct pe_plan *plan = plan_from(layouts[i].text, &positions);
+        size_t dim = layouts[i].dim;
         double table[N(lists[0]) * DIM_MAX];
-        cr_assert_eq(pe_spec_axes(pe_plan_spec(plan)), cases[i].axes, "%s", cases[i].text);
+        cr_assert_eq(pe_spec_axes(pe_plan_spec(plan)), layouts[i].axes, "%s", layouts[i].text);
         pe_table(plan, &positions, PE_F64, table, dim);
         for (size_t c = 0; c < positions.n * dim; c++)
-            cr_expect_eq(table[c], value_of(cases[i].from[c % dim], cases[i].base, c / dim),
-                         "%s, token %zu, channel %zu: %a", cases[i].text, c / dim, c % dim,
+            cr_expect_eq(table[c], value_of(layouts[i].from[c % dim], layouts[i].base, c / dim),
+                         "%s, token %zu, channel %zu: %a", layouts[i].text, c / dim, c % dim,
                          table[c]);
         pe_plan_free(plan);
     }
