@@ -9,7 +9,7 @@
 #include "call.h"
 #include "files.h"
 
-#define SPECS       4500
+#define SPECS       6000
 #define TOKENS      3
 #define TEXT_MAX    2048
 #define SETTINGS    PE_PARAMS_MAX
