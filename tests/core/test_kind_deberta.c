@@ -49,7 +49,7 @@ Test(deberta, decides_buckets_by_exact_powers)
 {
     static const struct {
         int buckets, max_distance;
-    } rules[] = {{256, 512}, {16, 1025}, {10, 100}, {6, 4}, {2, 3}, {5, 163}, {32, 18}};
+    } rules[] = {{256, 512}, {16, 1025}, {10, 100}, {6, 5}, {2, 3}, {5, 163}, {32, 18}};
     for (size_t r = 0; r < N(rules); r++) {
         struct pe_plan *plan = deberta_plan(rules[r].buckets, rules[r].max_distance);
         int64_t middle = rules[r].buckets / 2, top = rules[r].max_distance - 1;
