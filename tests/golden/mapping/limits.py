@@ -103,8 +103,9 @@ def lengths(first, second):
     return [math.hypot(a, b) for a, b in zip(flat(first), flat(second))]
 
 
-def partners(layout, dim, rotary, sections=None):
-    """For each channel that of the same pair; None where nothing is rotated."""
+def partners(layout, dim, rotary, sections=None, offset=0):
+    """For each channel that of the same pair; None where nothing is rotated. The first rotated one
+    is `offset`."""
     partner = [None] * dim
     if layout == "half_per_axis":
         first = 0
@@ -114,7 +115,8 @@ def partners(layout, dim, rotary, sections=None):
             first += 2 * n
         return partner
     for j in range(rotary):
-        partner[j] = (j + rotary // 2) % rotary if layout == "half" else j ^ 1
+        other = (j + rotary // 2) % rotary if layout == "half" else j ^ 1
+        partner[offset + j] = offset + other
     return partner
 
 

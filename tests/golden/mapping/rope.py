@@ -22,6 +22,7 @@ from mapping.limits import (
     GGML,
     Output,
     SIXTEEN,
+    Unmapped,
     far,
     far_axes,
     flat,
@@ -160,6 +161,8 @@ def ggml_spec(case, dim):
         spec["factor"] = 1 / params["freq_scale"]
     if params["attn_factor"] != 1:
         spec["attention_gain"] = params["attn_factor"]
+    if params.get("n_offs"):
+        spec["rotary_offset"] = params["n_offs"]
     if "freq_factors" in inputs:
         spec["freq_factors"] = flat(inputs["freq_factors"])
     return spec
@@ -179,7 +182,7 @@ def ggml(case):
         "thd",
         positions,
         p,
-        (spec["layout"], spec["rotary_dim"]),
+        (spec["layout"], spec["rotary_dim"], None, spec.get("rotary_offset", 0)),
         peer=GGML,
         inverse=True if case["op"] == "ggml_rope_ext_back" else None,
     )
@@ -245,6 +248,14 @@ VLLM_YARN = {
     "extrapolation_factor": "extrapolation_factor",
     "attention_gain": "attn_factor",
 }
+
+
+def one_factor(case):
+    """Several factors are caches one behind the other."""
+    factors = case["args"]["scaling_factors"]
+    if isinstance(factors, list) and len(factors) > 1:
+        raise Unmapped("several factors")
+    return factors[0] if isinstance(factors, list) else factors
 
 
 def unscaled_attention(case):

@@ -53,6 +53,7 @@ from mapping.rope import (
     lang,
     meta_llama,
     meta_scaling,
+    one_factor,
     onnx,
     plain_apply,
     torchtune_llama3,
@@ -127,7 +128,7 @@ RULES = {
     ("*ggml_rope*", "*"): ggml,
     ("*vllm_rope*", "default"): vllm(),
     ("*vllm_rope*", "half precision cache"): vllm(),
-    ("*vllm_rope*", "linear"): vllm("linear", "base_inv_freq", factor="scaling_factors"),
+    ("*vllm_rope*", "linear"): vllm("linear", "base_inv_freq", factor=one_factor),
     ("*vllm_rope*", "dynamic ntk"): vllm(
         "dynamic",
         factor="scaling_factor",
