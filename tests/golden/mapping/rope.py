@@ -21,7 +21,6 @@ from mapping.limits import (
     EXACTLY,
     GGML,
     Output,
-    SIXTEEN,
     Unmapped,
     far,
     far_axes,
@@ -34,8 +33,10 @@ from mapping.limits import (
     within,
 )
 
-# transformers and vLLM with numbers of 16 bits: cos and sin to that type, then each product
+# What transformers and vLLM round: 1/fl(b^fl(2i/r)) and the angle to float32, cos and sin to the type
+# of the vectors, then each product and the sum.
 EMULATED = "freq:f32,angle:f32,table:{0},apply:{0}"
+RECIPROCAL = "reciprocal"
 
 
 # ---- transformers --------------------------------------------------------------------------------
@@ -78,12 +79,13 @@ def truth_frequencies(case):
     return Ask("/v1/frequencies", outputs, hf_spec(case["peer"]))
 
 
-def hf_apply(layout, out=None, width=None, pack=None, dtype=None, stages=None, **spec):
+def hf_apply(layout, out=None, width=None, pack=None, dtype=None, stages=EMULATED, **spec):
     """`out` is the layout of the answer's pairs, where it is another one."""
 
     def rule(case):
         keys = {"kind": "rope", "dim": case["head_dim"], "base": case["rope_theta"]}
         keys.update(hf_scaling(case.get("rope_parameters", {})), layout=layout, **spec)
+        keys["freq_method"] = RECIPROCAL if stages else None
         keys["rotary_dim"] = case.get("rotary_dim") if "partial_rotary_factor" not in keys else None
         rotary = case.get("rotary_dim", case["head_dim"])
         inputs, outputs = case["inputs"], case["outputs"]
@@ -200,6 +202,7 @@ def vllm(scaling=None, frequencies="inv_freq", kind="rope", **names):
         layout = "half" if args.get("is_neox_style", True) else "interleaved"
         spec = {"kind": kind, "dim": dim, "rotary_dim": args["rotary_dim"], "base": args["base"]}
         spec.update(layout=layout, scaling=scaling(args) if callable(scaling) else scaling)
+        spec["freq_method"] = RECIPROCAL
         for key, name in names.items():
             if callable(name):
                 spec[key] = name(case)
@@ -232,7 +235,7 @@ def vllm(scaling=None, frequencies="inv_freq", kind="rope", **names):
             p,
             (layout, rotary),
             extras=extras,
-            stages=EMULATED.format(DTYPES[query["dtype"]]) if query["dtype"] in SIXTEEN else None,
+            stages=EMULATED.format(DTYPES[query["dtype"]]),
             **table_keys,
         )
 

@@ -40,7 +40,6 @@ from mapping.grid import (
 )
 from mapping.limits import DOUBLE, EXACTLY, FREQUENCY
 from mapping.rope import (
-    EMULATED,
     VLLM_YARN,
     diffusers_rotary,
     engine_length,
@@ -65,14 +64,13 @@ from mapping.rope import (
 )
 from mapping.truth import truth_fact, truth_fairseq, truth_rope
 
-SIXTEEN_BITS = {"width": "tiled", "stages": EMULATED}
 T5 = {"buckets": "num_buckets", "max_distance": "max_distance"}
 
 RULES = {
     ("*hf_inv_freq*", "*"): hf_frequencies,
     ("*hf_rope_apply*", "llama half"): hf_apply("half", width="tiled"),
-    ("*hf_rope_apply*", "llama half bfloat16"): hf_apply("half", **SIXTEEN_BITS),
-    ("*hf_rope_apply*", "llama half float16"): hf_apply("half", **SIXTEEN_BITS),
+    ("*hf_rope_apply*", "llama half bfloat16"): hf_apply("half", width="tiled"),
+    ("*hf_rope_apply*", "llama half float16"): hf_apply("half", width="tiled"),
     ("*hf_rope_apply*", "llama scaled"): hf_apply("half", width="tiled"),
     ("*hf_rope_apply*", "glm interleaved partial"): hf_apply("interleaved", width="tiled"),
     ("*hf_rope_apply*", "cohere interleaved"): hf_apply("interleaved", width="repeated"),
@@ -85,7 +83,9 @@ RULES = {
     ("*hf_rope_apply*", "roformer interleaved"): hf_apply(
         "interleaved", width="half", pack="sin_cos"
     ),
-    ("*hf_rope_apply*", "esm float32 inside"): hf_apply("half", width="tiled", dtype="f32"),
+    ("*hf_rope_apply*", "esm float32 inside"): hf_apply(
+        "half", width="tiled", dtype="f32", stages=None  # rounded once
+    ),
     ("*hf_rope_multi*", "qwen2-vl mrope"): hf_mrope(axes_split="blocks"),
     ("*hf_rope_multi*", "qwen3-vl interleaved mrope"): hf_mrope(axes_split="interleaved"),
     ("*hf_rope_multi*", "qwen2-vl vision"): qwen_vision,
