@@ -66,38 +66,40 @@ def detr(case):
     )
 
 
-def sincos2d(case, dim, grid, golden, base=None, first=0, p=None, **keys):
+def sincos2d(case, dim, grid, goldens, base=None, first=0, p=None, doubles=True, **keys):
     spec = {"kind": "sincos2d", "dim": case[dim], "base": base}
     p = [0.0] * first + (p or far_places(places(grid)))
     if first > 1:
         raise Unmapped(f"{first} rows without a position")
     keys["class_token"] = "first" if first else None
-    return table({**spec, **keys.pop("spec", {})}, [added(golden, p)], grid=by(grid), **keys)
+    outputs = [added(golden, p, doubles) for golden in goldens]
+    return table({**spec, **keys.pop("spec", {})}, outputs, grid=by(grid), **keys)
 
 
 def mae(case):
     first = int(case["cls_token"])
     return sincos2d(
-        case, "embed_dim", case["grid"], case["table"], base=case["temperature"], first=first
+        case, "embed_dim", case["grid"], [case["table"]], base=case["temperature"], first=first
     )
 
 
 def diffusers_sincos2d(case):
     first = case["extra_tokens"] if case["cls_token"] else 0
     side, scale = case["base_size"], case["interpolation_scale"]
-    ask = sincos2d(
+    # The grid is one of float32, so the doubles that come from it are no better.
+    return sincos2d(
         case,
         "embed_dim",
         case["grid"],
-        case["table"],
+        [case["table"], case["table_np"]],
         first=first,
+        p=far_places(places(case["grid"], lambda axis, i, n: i / n * side / scale)),
+        doubles=False,
         spec={"section_axes": [1, 0], "position_scale": None if scale == 1 else 1 / scale},
         coords="scaled",
         ref=[side, side],
-        stages="pos:f32",  # its grid is one of float32
+        stages="pos:f32",
     )
-    ask.outputs.append(added(case["table_np"], []))
-    return ask
 
 
 def timm_sincos2d(case):
@@ -110,7 +112,7 @@ def timm_sincos2d(case):
         case,
         "dim",
         [height, width],
-        case["table"],
+        [case["table"]],
         base=case["temperature"],
         p=far_places(places(grid)),
         spec={"order": order, "section_axes": [1, 0] if reverse else None},
