@@ -134,6 +134,8 @@ void pe_spec_pair_members(const struct pe_spec *spec, size_t pair, bool after, s
 size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 /* Whether positions are used as they are, but for the shift. */
 bool pe_spec_shifts_only(const struct pe_spec *spec);
+/* Whether a rotating kind turns pairs by one angle each (pair_table=matched). */
+bool pe_spec_turns(const struct pe_spec *spec);
 size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
 /* Bias kinds: multiply-adds that one bias costs; else 0. */
 size_t pe_spec_bias_work(const struct pe_spec *spec);

@@ -332,6 +332,17 @@ static bool target_stages(struct job *job, const struct apply *own)
                       : apply_stages(job, dtype);
 }
 
+static bool check_inverse(struct job *job)
+{
+    bool ok = true;
+    for (size_t s = 0; job_key(job, "inverse")->number != 0 && s < job->specs_n; s++)
+        if (!pe_spec_turns(&job->specs[s].spec))
+            ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "inverse"),
+                         "use pair_table=matched",
+                         "a table of another layout is no rotation, and so there is no inverse");
+    return ok;
+}
+
 static bool prepare_targets(struct job *job, struct apply *own)
 {
     bool ok = job->has_doc ? read_tensors(job, own) : seed_tensor(job, own);
@@ -340,7 +351,7 @@ static bool prepare_targets(struct job *job, struct apply *own)
         ok = view_target(job, &own->target[i]);
     ok = job_table(job) && ok;
     ok = ok && apply_given_read(job, own);
-    if (!job_specs_finish(job) || !ok || !target_stages(job, own))
+    if (!job_specs_finish(job) || !ok || !check_inverse(job) || !target_stages(job, own))
         return false;
     for (size_t i = 0; i < own->targets_n; i++)
         ok = check_dim(job, &own->target[i]) && read_positions(job, own, &own->target[i]) && ok;

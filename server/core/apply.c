@@ -206,6 +206,8 @@ static size_t work_bytes(const struct pe_plan *plan)
 {
     switch (plan->spec.kind->acts) {
     case PE_ROTATES:
+        if (plan->crossed)
+            return pe__crossed_work_bytes(plan);
         return max_size(pe__rotate_work_bytes(), pe__staged_work_bytes());
     case PE_ADDS:
         return max_size(pe__add_work_bytes(plan), pe__staged_work_bytes());
@@ -266,7 +268,9 @@ static bool rounds_operations(const struct pe_apply *job)
 static void apply_one(const struct pe__slab *slab)
 {
     const struct pe_apply *job = slab->job;
-    if (rounds_operations(job))
+    if (job->plan->crossed)
+        pe__apply_crossed(slab);
+    else if (rounds_operations(job))
         pe__apply_staged(slab);
     else if (job->out->dtype == PE_F64 && job->in->dtype != PE_F64)
         widen_slab(*slab);

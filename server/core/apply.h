@@ -38,6 +38,8 @@ void pe__apply_rotate(const struct pe__slab *slab);
 size_t pe__rotate_work_bytes(void);
 void pe__apply_add(const struct pe__slab *slab);
 size_t pe__add_work_bytes(const struct pe_plan *plan);
+void pe__apply_crossed(const struct pe__slab *slab); /* with an apply stage or without */
+size_t pe__crossed_work_bytes(const struct pe_plan *plan);
 void pe__apply_staged(const struct pe__slab *slab); /* with an apply stage; rotates or adds */
 size_t pe__staged_work_bytes(void);
 

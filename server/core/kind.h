@@ -138,6 +138,8 @@ struct pe_plan {
     size_t offset;                   /* first channel of vectors that is in a pair */
     uint32_t *moved;                 /* [2 pairs]: the channel whose rotated value comes to channel
                                         offset + i; NULL: all stay where they are */
+    uint32_t *crossed; /* [2 pairs]: the pair whose cos and sin a first member has, and
+                          a second one; NULL: its own */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };

@@ -202,6 +202,26 @@ static bool make_still(struct pe_plan *plan)
     return true;
 }
 
+/* Members that take their angles from a table of another layout. */
+static bool make_crossed(struct pe_plan *plan)
+{
+    size_t pairs = plan->pairs;
+    if (pe_spec_turns(&plan->spec))
+        return true;
+    plan->crossed = malloc(2 * pairs * sizeof *plan->crossed);
+    if (!plan->crossed)
+        return false;
+    plan->bytes += 2 * pairs * sizeof *plan->crossed;
+    for (size_t i = 0; i < 2 * pairs; i++) {
+        size_t member[2];
+        pe_spec_pair_channels(&plan->spec, i % pairs, &member[0], &member[1]);
+        size_t channel = member[i / pairs];
+        bool tiled = number_or(&plan->spec, "pair_table", 0) == 1;
+        plan->crossed[i] = (uint32_t)(tiled ? channel % pairs : channel / 2);
+    }
+    return true;
+}
+
 /* Where rotated members go, if that is not where they come from. */
 static bool make_moved(struct pe_plan *plan)
 {
@@ -246,7 +266,7 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
     if (!plan->cis)
         return false;
     plan->bytes += pe__cis_bytes(plan->cis);
-    return make_still(plan) && make_moved(plan);
+    return make_still(plan) && make_moved(plan) && make_crossed(plan);
 }
 
 static void slope_exact(const void *context, size_t head, mpfr_t y)
@@ -344,6 +364,7 @@ void pe_plan_free(struct pe_plan *plan)
     free(plan->w);
     free(plan->running);
     free(plan->speed);
+    free(plan->crossed);
     free(plan->moved);
     free(plan->still);
     free(plan->sources);

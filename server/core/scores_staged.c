@@ -26,6 +26,8 @@ bool pe__scores_are_staged(const struct pe_scores *job)
     unsigned of_plan = job->plan->stages.named & ~(1u << PE_STAGE_FREQ);
     if (job->plan->spec.kind->acts == PE_ROTATES && isfinite(job->plan->placing.clamp))
         return true; /* the distance of clamped positions does not tell their places */
+    if (job->plan->crossed)
+        return true;
     unsigned own = job->stages ? job->stages->named & ~PE_STAGES_OF_PLANS : 0;
     return job->k_plan || of_plan != 0 || (own & pe_kind_stages(job->plan->spec.kind)) != 0;
 }
@@ -62,8 +64,10 @@ static struct products products_of(const struct pe__encoded *encoded, size_t t)
     size_t pair = t % pairs;
     struct pe__operand a = element_of_term(encoded, pair);
     struct pe__operand b = element_of_term(encoded, pairs + pair);
-    struct pe__operand c = code_of(encoded, pair);
-    struct pe__operand s = code_of(encoded, pairs + pair);
+    const uint32_t *crossed = encoded->cell->job->plan->crossed;
+    size_t source = crossed ? crossed[t] : pair;
+    struct pe__operand c = code_of(encoded, source);
+    struct pe__operand s = code_of(encoded, pairs + source);
     if (t >= pairs)
         return (struct products){{a, b}, {s, c}};
     return (struct products){{a, pe__operand_of(-b.ball.hi)}, {c, s}};

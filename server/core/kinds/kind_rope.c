@@ -4,13 +4,38 @@
  */
 #include "given.h"
 #include "kind.h"
+#include "params.h"
 #include "rotary.h"
 
-static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2), PE__ROTARY_ROWS_ROTATION(2),
-                                       PE__ROTARY_ROWS_SERIES};
+static const struct pe_param rows[] = {PE__ROTARY_ROWS_LAYOUT(2),
+                                       PE__ROTARY_ROWS_ROTATION(2),
+                                       PE__ROTARY_ROWS_SERIES,
+                                       {.name = "pair_table",
+                                        .type = PE_ENUM,
+                                        .flags = PE_QUIET,
+                                        .choices = "matched tiled repeated",
+                                        .fallback = "matched",
+                                        .help = "The table of rotary_dim columns that vectors are "
+                                                "multiplied by, channel by channel: as the layout "
+                                                "needs it, or tiled or repeated all the same "
+                                                "(V-JEPA 2: interleaved and tiled)."}};
+
+/* Tiled is what half needs, and repeated what interleaved does. */
+static void settle_pair_table(struct pe_spec *spec)
+{
+    enum { MATCHED, TILED, REPEATED };
+    struct pe_value *table = pe__params_value(&spec->params, "pair_table");
+    const struct pe_value *layout = pe__params_value(&spec->params, "layout");
+    if (!table->set || !layout->set)
+        return;
+    bool interleaved = layout->number == PE__LAYOUT_INTERLEAVED;
+    if (table->number == (interleaved ? REPEATED : TILED))
+        *table = (struct pe_value){.set = true, .number = MATCHED};
+}
 
 static bool check(struct pe_spec *spec, struct pe_faults *faults)
 {
+    settle_pair_table(spec);
     bool ok = pe__given_drop(spec, faults);
     ok &= pe__rotary_check(spec, 2, 1, faults);
     return pe__given_check(spec, faults) && ok;

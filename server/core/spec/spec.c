@@ -157,6 +157,11 @@ bool pe_spec_shifts_only(const struct pe_spec *spec)
     return placing.scale == 1 && isinf(placing.clamp);
 }
 
+bool pe_spec_turns(const struct pe_spec *spec)
+{
+    return number_or(spec, "pair_table", 0) == 0;
+}
+
 size_t pe_spec_heads(const struct pe_spec *spec)
 {
     const struct pe_value *total = value_or_null(spec, "total_heads");
