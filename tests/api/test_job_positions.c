@@ -116,6 +116,41 @@ Test(job_positions, of_several_axes_in_a_body)
     }
 }
 
+/* Kinds that count pixels do so along rows and columns; with normalize they read the last counts
+ * too. */
+Test(job_positions, of_pixels)
+{
+    static const struct {
+        const char *query, *positions, *echo;
+    } cases[] = {
+        {"grid=2x3", "[[1,1,1,2,2,2],[1,2,3,1,2,3]]", "{\"grid\":\"2x3\","},
+        {"pixel_mask=1,1,0;1,0,0", "[[1,1,0,2,1,0],[1,2,2,1,1,1]]",
+         "{\"pixel_mask\":\"1,1,0;1,0,0\","},
+        {"grid=2x2&pixel_mask=1,1;1,0", "[[1,1,2,1],[1,2,1,1]]",
+         "{\"grid\":\"2x2\",\"pixel_mask\":\"1,1;1,0\","},
+        {"normalize=true&pixel_mask=1,1;1,0", "[[1,1,2,1],[1,2,1,1],[2,1,2,1],[2,2,1,1]]",
+         "{\"pixel_mask\":\"1,1;1,0\","},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char target[256];
+        snprintf(target, sizeof target, "/v1/table?kind=sine2d&dim=4&%s&with=positions",
+                 cases[i].query);
+        json_t *answer = answer_to(target, NULL);
+        expect_member(answer, "tensors", "positions", "data", cases[i].positions, target);
+        char *params = text_of(answer, "params", NULL, NULL);
+        cr_expect_eq(strncmp(params, cases[i].echo, strlen(cases[i].echo)), 0, "%s: %s", target,
+                     params);
+        free(params);
+        json_decref(answer);
+    }
+    json_t *answer =
+        answer_to("/v1/apply", "{\"spec\":\"sine2d:dim=4\",\"pixel_mask\":[[1,1],[0,1]],"
+                               "\"with\":\"positions\",\"x\":[[0,0,0,0],[0,0,0,0],[0,"
+                               "0,0,0],[0,0,0,0]]}");
+    expect_member(answer, "tensors", "positions", "data", "[[1,1,1,2],[1,2,0,1]]", "apply");
+    json_decref(answer);
+}
+
 Test(job_positions, shape_the_answer)
 {
     static const struct {
@@ -235,6 +270,11 @@ Test(job_positions, name_mistakes)
         {"/v1/table?kind=rope&merge=2", NULL, 400, "merge", "merge is not read"},
         {"/v1/table?kind=rope&pixel_mask=1", NULL, 400, "pixel_mask", "counts no pixels"},
         {"/v1/table?kind=rope&grid=2x2", NULL, 400, "grid", "2 axes"},
+        {"/v1/table?kind=sine2d&grid=2x3&pixel_mask=1,1;1,1", NULL, 422, "pixel_mask",
+         "2x2, the grid 2x3"},
+        {"/v1/table?kind=sine2d&pixel_mask=1,2;1,1", NULL, 400, "pixel_mask", "from 0 to 1"},
+        {"/v1/table?kind=sine2d&grid=2x3&coords=center", NULL, 400, "coords", "row by row"},
+        {"/v1/table?kind=sine2d&grid=2x3x4", NULL, 400, "grid", "3 axes"},
         {"/v1/table?kind=rope2d&grid=2x2x2", NULL, 400, "grid", "3 axes"},
         {"/v1/table?kind=rope2d&grid=2", NULL, 400, "grid", "got \"2\""},
         {"/v1/table?kind=rope2d&grid=3x2&grid_order=merge", NULL, 400, "merge", "2 x 2"},

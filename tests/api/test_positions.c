@@ -207,6 +207,7 @@ Test(positions, name_mistakes)
         {"/v1/positions?segments=2x2&style=vision&next_start=side", NULL, 400, "next_start",
          "no sequence"},
         {"/v1/positions?segments=2x2,x&style=mrope", NULL, 400, "segments", "\"x\" in segments"},
+        {"/v1/positions?grid=2x2&dialect=vllm", NULL, 400, "dialect", "no encoding"},
         {"/v1/positions?kind=rope&grid=2x2", NULL, 400, "kind", "takes no encoding"},
         {"/v1/positions", "{\"attention_mask\":[[0,1],[1,2]],\"style\":\"gpt2\"}", 400,
          "/attention_mask/1/1", "got 2"},
