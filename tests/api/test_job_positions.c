@@ -249,13 +249,34 @@ Test(job_positions, have_one_canonical_request)
     }
 }
 
-Test(job_positions, name_mistakes)
+struct mistake {
+    const char *target, *body;
+    int status;
+    const char *where, *says;
+};
+
+static void expect_mistake(const struct mistake *mistake)
 {
-    static const struct {
-        const char *target, *body;
-        int status;
-        const char *where, *says;
-    } cases[] = {
+    struct request request;
+    const char *what = mistake->body ? mistake->body : mistake->target;
+    call(&request, mistake->body ? "POST" : "GET", mistake->target, mistake->body);
+    json_t *problem = call_json(&request);
+    cr_expect_eq(request.response.status, mistake->status, "%s: %s", what, call_body(&request));
+    const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
+    const char *where = json_string_value(json_object_get(error, "pointer"));
+    if (!where)
+        where = json_string_value(json_object_get(error, "parameter"));
+    const char *says = json_string_value(json_object_get(error, "detail"));
+    says = says ? says : json_string_value(json_object_get(problem, "detail"));
+    cr_expect_str_eq(where ? where : "nowhere", mistake->where, "%s", what);
+    cr_expect(says && strstr(says, mistake->says), "%s: %s", what, says);
+    json_decref(problem);
+    call_end(&request);
+}
+
+Test(job_positions, name_mistakes_of_a_query)
+{
+    static const struct mistake cases[] = {
         {"/v1/table?kind=rope&positions=1&grid=2x2", NULL, 400, "grid", "cannot be given together"},
         {"/v1/table?kind=rope&ids=1&attention_mask=1&style=opt", NULL, 400, "ids",
          "cannot be given together"},
@@ -285,6 +306,14 @@ Test(job_positions, name_mistakes)
         {"/v1/table?kind=alibi&heads=2&positions=0:3&class_token=last", NULL, 400, "class_token",
          "pairs of tokens"},
         {"/v1/table?kind=rope2d&positions=0:3", NULL, 400, "positions", "one list"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_mistake(&cases[i]);
+}
+
+Test(job_positions, name_mistakes_of_a_body)
+{
+    static const struct mistake cases[] = {
         {"/v1/apply", "{\"spec\":\"rope:dim=2\",\"x\":[[1,2]],\"ids\":[[1,2.5]],\"style\":\"opt\"}",
          400, "/ids/0/1", "whole numbers"},
         {"/v1/apply",
@@ -304,21 +333,6 @@ Test(job_positions, name_mistakes)
          "{\"spec\":\"alibi:heads=1\",\"scores\":[[1]],\"attention_mask\":[1],\"style\":\"opt\"}",
          400, "attention_mask", "no effect"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct request request;
-        call(&request, cases[i].body ? "POST" : "GET", cases[i].target, cases[i].body);
-        json_t *problem = call_json(&request);
-        const char *what = cases[i].body ? cases[i].body : cases[i].target;
-        cr_expect_eq(request.response.status, cases[i].status, "%s: %s", what, call_body(&request));
-        const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
-        const char *where = json_string_value(json_object_get(error, "pointer"));
-        if (!where)
-            where = json_string_value(json_object_get(error, "parameter"));
-        const char *says = json_string_value(json_object_get(error, "detail"));
-        says = says ? says : json_string_value(json_object_get(problem, "detail"));
-        cr_expect_str_eq(where ? where : "nowhere", cases[i].where, "%s", what);
-        cr_expect(says && strstr(says, cases[i].says), "%s: %s", what, says);
-        json_decref(problem);
-        call_end(&request);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_mistake(&cases[i]);
 }
