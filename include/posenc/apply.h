@@ -35,6 +35,7 @@ struct pe_apply {
     void *work;                     /* pe_apply_work_bytes, 64-byte aligned */
     const struct pe_stages *stages; /* the apply stage: its dtype for every operation, then out's;
                                        NULL: exact */
+    bool divides;                   /* k of kinds with scales: divided by them */
 };
 size_t pe_apply_work_bytes(const struct pe_plan *plan);
 /* Rotates the first rotary_dim channels and passes the rest through, or adds. Position 0 gives

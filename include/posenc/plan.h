@@ -60,6 +60,10 @@ void pe_bias_inputs(const struct pe_plan *plan, const struct pe_positions *queri
 /* alibi: slopes [heads] of all heads. */
 void pe_slopes(const struct pe_plan *plan, enum pe_dtype dtype, void *out);
 
+/* Kinds with scales: the factors of rotated q, [n, pairs] dense; k is divided by them. */
+void pe_scales(const struct pe_plan *plan, const struct pe_positions *positions,
+               enum pe_dtype dtype, void *out);
+
 /* Frequencies of rotating kinds and sinusoidal, each [pairs] in `dtype`; radians per position,
  * positions. turns = context / wavelength; band 0 kept, 2 divided. */
 struct pe_frequencies {

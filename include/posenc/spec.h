@@ -136,7 +136,10 @@ size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 bool pe_spec_shifts_only(const struct pe_spec *spec);
 /* Whether a rotating kind turns pairs by one angle each (pair_table=matched). */
 bool pe_spec_turns(const struct pe_spec *spec);
-size_t pe_spec_heads(const struct pe_spec *spec); /* bias kinds; else 1 */
+/* Where a position comes to, scaled, shifted and clamped, rounded to a double. */
+double pe_spec_place(const struct pe_spec *spec, double position);
+bool pe_spec_has_scales(const struct pe_spec *spec); /* xpos: q and k are multiplied too */
+size_t pe_spec_heads(const struct pe_spec *spec);    /* bias kinds; else 1 */
 /* Bias kinds: multiply-adds that one bias costs; else 0. */
 size_t pe_spec_bias_work(const struct pe_spec *spec);
 /* How many positions a kind has from 0 on, where these are few (a window's); else 32, to show. */

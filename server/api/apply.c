@@ -224,7 +224,7 @@ static bool read_positions(struct job *job, const struct apply *own, struct targ
         return err_add(&job->request->err, ERR_shape_mismatch, p->where, NULL,
                        "%zu positions (in %zu lists) for %zu tokens (in %zu batch rows)",
                        p->list->n, p->lists_n, tokens, target->view.batches);
-    return job_positions_check(job, p);
+    return job_center(job, p);
 }
 
 /* Keys that only test vectors, or only a posted k, can use. */
@@ -355,6 +355,8 @@ static bool prepare_targets(struct job *job, struct apply *own)
         return false;
     for (size_t i = 0; i < own->targets_n; i++)
         ok = check_dim(job, &own->target[i]) && read_positions(job, own, &own->target[i]) && ok;
+    for (size_t i = 0; ok && i < own->targets_n; i++)
+        ok = job_positions_check(job, &own->target[i].positions);
     if (!ok)
         return false;
     for (size_t i = 0; i < own->targets_n; i++)

@@ -4,231 +4,7 @@
 
 #include <string.h>
 
-#include "widths.h"
-
-/* Makes rows of one list of positions. */
-typedef void make_rows(const struct job *job, const struct pe_positions *at, void *out,
-                       void *scratch);
-
-static const struct pe_spec *spec_of(const struct job *job)
-{
-    return &job->specs[job->aspects->spec].spec;
-}
-
-static const struct pe_plan *plan_of(const struct job *job)
-{
-    return job_plan(job, job->aspects->spec);
-}
-
-/* Whether `table` is cos and sin in one. */
-static bool is_packed(const struct job *job)
-{
-    return spec_of(job)->kind->acts == PE_ROTATES && pack_of(job) != PACK_SEPARATE;
-}
-
-/* Rows [first, first + n) of all lists, those of one list after the other. */
-static void each_list(const struct job *job, const struct output *output, size_t first, size_t n,
-                      make_rows *make, void *out, void *scratch)
-{
-    const struct position_lists *lists = job->aspects->positions;
-    size_t tokens = lists->list->n, row = job_output_row(output) * pe_dtype_size(output->dtype);
-    for (size_t done = 0, some; done < n; done += some) {
-        size_t at = first + done, rest = tokens - at % tokens;
-        some = rest < n - done ? rest : n - done;
-        struct pe_positions part = tokens_slab(&lists->list[at / tokens], at % tokens, some);
-        make(job, &part, (char *)out + done * row, scratch);
-    }
-}
-
-/* ---- cos and sin --------------------------------------------------------------------------- */
-
-static void make_cos_sin(const struct job *job, const struct pe_positions *at, bool sine, void *out,
-                         void *scratch)
-{
-    const struct aspects *own = job->aspects;
-    size_t size = pe_dtype_size(own->dtype);
-    char *other = (char *)scratch + at->n * own->pairs.all * size;
-    void *wanted = own->pairs.some ? scratch : out;
-    pe_cos_sin(plan_of(job), at, own->dtype, sine ? other : wanted, sine ? wanted : other);
-    if (own->pairs.some)
-        columns_take(&own->pairs, wanted, out, at->n, size);
-}
-
-static void make_cos(const struct job *job, const struct pe_positions *at, void *out, void *scratch)
-{
-    make_cos_sin(job, at, false, out, scratch);
-}
-
-static void make_sin(const struct job *job, const struct pe_positions *at, void *out, void *scratch)
-{
-    make_cos_sin(job, at, true, out, scratch);
-}
-
-static void fill_cos(const struct job *job, const struct output *output, size_t first, size_t n,
-                     void *out, void *scratch)
-{
-    each_list(job, output, first, n, make_cos, out, scratch);
-}
-
-static void fill_sin(const struct job *job, const struct output *output, size_t first, size_t n,
-                     void *out, void *scratch)
-{
-    each_list(job, output, first, n, make_sin, out, scratch);
-}
-
-static void make_packed(const struct job *job, const struct pe_positions *at, void *out,
-                        void *scratch)
-{
-    const struct aspects *own = job->aspects;
-    size_t size = pe_dtype_size(own->dtype);
-    char *sin = (char *)scratch + at->n * own->pairs.all * size;
-    pe_cos_sin(plan_of(job), at, own->dtype, scratch, sin);
-    packed_take(pack_of(job), &own->pairs, scratch, sin, out, at->n, size);
-}
-
-static void make_encoding(const struct job *job, const struct pe_positions *at, void *out,
-                          void *scratch)
-{
-    const struct columns *channels = &job->aspects->channels;
-    enum pe_dtype dtype = job->aspects->dtype;
-    pe_table(plan_of(job), at, dtype, channels->some ? scratch : out, channels->all);
-    if (channels->some)
-        columns_take(channels, scratch, out, at->n, pe_dtype_size(dtype));
-}
-
-static void fill_table(const struct job *job, const struct output *output, size_t first, size_t n,
-                       void *out, void *scratch)
-{
-    each_list(job, output, first, n, is_packed(job) ? make_packed : make_encoding, out, scratch);
-}
-
-/* ---- Angles, frequencies, positions -------------------------------------------------------- */
-
-static void make_angles(const struct job *job, const struct pe_positions *at, void *out,
-                        void *scratch)
-{
-    const struct aspects *own = job->aspects;
-    (void)scratch;
-    pe_angles(plan_of(job), at, own->pairs.index, own->pairs.n, own->form, own->dtype, out);
-}
-
-static void fill_angle(const struct job *job, const struct output *output, size_t first, size_t n,
-                       void *out, void *scratch)
-{
-    each_list(job, output, first, n, make_angles, out, scratch);
-}
-
-/* One row, of all pairs. */
-static void make_frequencies(const struct job *job, bool scaled, void *out, void *scratch)
-{
-    size_t pairs = pe_spec_pairs(spec_of(job));
-    double *rest = scratch;
-    pe_frequencies(plan_of(job), &(struct pe_frequencies){
-                                     .dtype = job->aspects->dtype,
-                                     .context = 1,
-                                     .inv_freq = scaled ? out : rest,
-                                     .base_inv_freq = scaled ? rest : out,
-                                     .wavelength = rest + pairs,
-                                     .turns = rest + 2 * pairs,
-                                     .band = (int64_t *)(void *)(rest + 3 * pairs),
-                                 });
-}
-
-static void fill_inv_freq(const struct job *job, const struct output *output, size_t first,
-                          size_t n, void *out, void *scratch)
-{
-    (void)output, (void)first, (void)n;
-    make_frequencies(job, true, out, scratch);
-}
-
-static void fill_base_inv_freq(const struct job *job, const struct output *output, size_t first,
-                               size_t n, void *out, void *scratch)
-{
-    (void)output, (void)first, (void)n;
-    make_frequencies(job, false, out, scratch);
-}
-
-/* A row for each axis and list. */
-static void fill_positions(const struct job *job, const struct output *output, size_t first,
-                           size_t n, void *out, void *scratch)
-{
-    const struct position_lists *lists = job->aspects->positions;
-    (void)output, (void)scratch;
-    for (size_t row = first; row < first + n; row++) {
-        const struct pe_positions *list = &lists->list[row % lists->lists_n];
-        pe_positions_used(plan_of(job), list->at[row / lists->lists_n], list->n,
-                          (double *)out + (row - first) * list->n);
-    }
-}
-
-/* ---- Whole numbers ------------------------------------------------------------------------- */
-
-static void fill_axis(const struct job *job, const struct output *output, size_t first, size_t n,
-                      void *out, void *scratch)
-{
-    const struct pe_spec *spec = spec_of(job);
-    (void)first, (void)n, (void)scratch;
-    for (size_t pair = 0; pair < output->count; pair++)
-        ((int64_t *)out)[pair] = (int64_t)pe_spec_pair_axis(spec, pair);
-}
-
-/* The pairs from which on frequencies are 0. */
-static size_t pairs_kept(const struct pe_spec *spec)
-{
-    int row = pe_params_find(&spec->params, "kept_pairs", strlen("kept_pairs"));
-    bool some = row >= 0 && pe_params_applies(&spec->params, (size_t)row);
-    return some ? (size_t)spec->params.value[row].number : pe_spec_pairs(spec);
-}
-
-static void fill_passthrough(const struct job *job, const struct output *output, size_t first,
-                             size_t n, void *out, void *scratch)
-{
-    const struct pe_spec *spec = spec_of(job);
-    size_t dim = pe_spec_dim(spec), a, b;
-    int64_t *next = out;
-    char *turned = scratch;
-    (void)output, (void)first, (void)n;
-    memset(turned, 0, dim);
-    for (size_t pair = 0; pair < pairs_kept(spec); pair++) {
-        pe_spec_pair_members(spec, pair, false, &a, &b);
-        turned[a] = turned[b] = 1;
-    }
-    for (size_t channel = 0; channel < dim; channel++)
-        if (!turned[channel])
-            *next++ = (int64_t)channel;
-}
-
-/* ---- Biases -------------------------------------------------------------------------------- */
-
-/* Those of the first list; all have as many. */
-static const struct pe_positions *keys_of(const struct job *job)
-{
-    const struct aspects *own = job->aspects;
-    return (own->keys ? own->keys : own->positions)->list;
-}
-
-/* A row for each list, head and query. */
-static void fill_bias(const struct job *job, const struct output *output, size_t first, size_t n,
-                      void *out, void *scratch)
-{
-    const struct pe_positions *queries = job->aspects->positions->list, *keys = keys_of(job);
-    size_t heads = pe_spec_heads(spec_of(job)), rows = queries->n;
-    size_t step = keys->n * pe_dtype_size(output->dtype);
-    (void)scratch;
-    for (size_t row = first; row < first + n; row++) {
-        size_t list = row / rows / heads;
-        struct pe_positions query = tokens_slab(&queries[list], row % rows, 1);
-        pe_bias(plan_of(job), &query, &keys[list], row / rows % heads, 1, output->dtype,
-                (char *)out + (row - first) * step);
-    }
-}
-
-static void fill_slopes(const struct job *job, const struct output *output, size_t first, size_t n,
-                        void *out, void *scratch)
-{
-    (void)first, (void)n, (void)scratch; /* one row */
-    pe_slopes(plan_of(job), output->dtype, out);
-}
+#include "aspects_fill.h"
 
 /* ---- Shapes -------------------------------------------------------------------------------- */
 
@@ -266,8 +42,8 @@ static void token_axes(const struct job *job, struct output *draft)
 
 static void shape_pairs(const struct job *job, struct output *draft)
 {
-    named_axis(draft, "pair", pe_spec_pairs(spec_of(job)), NULL);
-    draft->row_scratch = 4 * pe_spec_pairs(spec_of(job)) * sizeof(double);
+    named_axis(draft, "pair", pe_spec_pairs(aspects_spec(job)), NULL);
+    draft->row_scratch = 4 * pe_spec_pairs(aspects_spec(job)) * sizeof(double);
 }
 
 static void shape_columns(const struct job *job, struct output *draft)
@@ -282,7 +58,7 @@ static void shape_table(const struct job *job, struct output *draft)
 {
     static const char *const ends[] = {"cos", "sin"};
     const struct aspects *own = job->aspects;
-    if (is_packed(job) && pack_of(job) == PACK_STACKED) {
+    if (aspects_packed(job) && pack_of(job) == PACK_STACKED) {
         shape_columns(job, draft);
         axis_add(draft, 2,
                  &(struct answer_axis){.name = "part", .short_name = "part", .names = ends});
@@ -290,7 +66,7 @@ static void shape_table(const struct job *job, struct output *draft)
         return;
     }
     token_axes(job, draft);
-    if (is_packed(job)) {
+    if (aspects_packed(job)) {
         named_axis(draft, "channel", 2 * own->pairs.n, NULL);
         draft->row_scratch = 2 * own->pairs.all * sizeof(double);
     } else {
@@ -309,8 +85,8 @@ static void shape_positions(const struct job *job, struct output *draft)
 
 static void shape_passthrough(const struct job *job, struct output *draft)
 {
-    size_t dim = pe_spec_dim(spec_of(job));
-    named_axis(draft, "index", dim - 2 * pairs_kept(spec_of(job)), NULL);
+    size_t dim = pe_spec_dim(aspects_spec(job));
+    named_axis(draft, "index", dim - 2 * aspects_kept(aspects_spec(job)), NULL);
     draft->row_scratch = dim;
 }
 
@@ -318,20 +94,20 @@ static void shape_bias(const struct job *job, struct output *draft)
 {
     bool batched = job->aspects->positions->batched;
     batch_axis(job, draft);
-    named_axis(draft, "head", pe_spec_heads(spec_of(job)), NULL);
+    named_axis(draft, "head", pe_spec_heads(aspects_spec(job)), NULL);
     token_axis(job, draft);
-    named_axis(draft, "key", keys_of(job)->n, batched ? NULL : keys_of(job)->at[0]);
+    named_axis(draft, "key", aspects_keys(job)->n, batched ? NULL : aspects_keys(job)->at[0]);
 }
 
 static void shape_slopes(const struct job *job, struct output *draft)
 {
-    named_axis(draft, "head", pe_spec_heads(spec_of(job)), NULL);
+    named_axis(draft, "head", pe_spec_heads(aspects_spec(job)), NULL);
 }
 
 /* ---- The table ----------------------------------------------------------------------------- */
 
 /* What a kind has. */
-enum has { ROTATES = 1, ROWS = 2, FREQUENCIES = 4, BIASES = 8, SLOPES = 16, ANY = 32 };
+enum has { ROTATES = 1, ROWS = 2, FREQUENCIES = 4, BIASES = 8, SLOPES = 16, SCALES = 32, ANY = 64 };
 
 static unsigned has_of(const struct pe_spec *spec)
 {
@@ -340,6 +116,7 @@ static unsigned has_of(const struct pe_spec *spec)
     has |= facets >> PE_FACET_ENCODING & 1 ? ROWS : 0;
     has |= facets >> PE_FACET_BIAS & 1 ? BIASES : 0;
     has |= facets >> PE_FACET_SLOPES & 1 ? SLOPES : 0;
+    has |= pe_spec_has_scales(spec) ? SCALES : 0;
     bool given = spec->kind->acts == PE_ROTATES && spec->table; /* cos and sin */
     return has | (pe_spec_pairs(spec) > 0 && !given ? FREQUENCIES : 0);
 }
@@ -361,20 +138,22 @@ static const struct row {
     void (*shape)(const struct job *job, struct output *draft);
     output_fill *fill;
 } rows[ASPECTS_N] = {
-    [ASPECT_COS] = {"cos", ROTATES, true, IN_DTYPE, OF_PLANS, shape_columns, fill_cos},
-    [ASPECT_SIN] = {"sin", ROTATES, true, IN_DTYPE, OF_PLANS, shape_columns, fill_sin},
-    [ASPECT_TABLE] = {"table", ROWS, true, IN_DTYPE, OF_PLANS, shape_table, fill_table},
+    [ASPECT_COS] = {"cos", ROTATES, true, IN_DTYPE, OF_PLANS, shape_columns, aspect_cos},
+    [ASPECT_SIN] = {"sin", ROTATES, true, IN_DTYPE, OF_PLANS, shape_columns, aspect_sin},
+    [ASPECT_TABLE] = {"table", ROWS, true, IN_DTYPE, OF_PLANS, shape_table, aspect_table},
     [ASPECT_INV_FREQ] = {"inv_freq", FREQUENCIES, false, IN_DTYPE, OF_FREQ, shape_pairs,
-                         fill_inv_freq},
+                         aspect_inv_freq},
     [ASPECT_BASE_INV_FREQ] = {"base_inv_freq", FREQUENCIES, false, IN_DTYPE, OF_FREQ, shape_pairs,
-                              fill_base_inv_freq},
-    [ASPECT_ANGLE] = {"angle", FREQUENCIES, true, IN_DTYPE, OF_ANGLE, shape_columns, fill_angle},
-    [ASPECT_POSITIONS] = {"positions", ANY, true, IN_F64, OF_POS, shape_positions, fill_positions},
-    [ASPECT_AXIS] = {"axis", FREQUENCIES, false, IN_I64, 0, shape_pairs, fill_axis},
+                              aspect_base_inv_freq},
+    [ASPECT_ANGLE] = {"angle", FREQUENCIES, true, IN_DTYPE, OF_ANGLE, shape_columns, aspect_angle},
+    [ASPECT_SCALE] = {"scale", SCALES, true, IN_DTYPE, OF_POS, shape_columns, aspect_scale},
+    [ASPECT_POSITIONS] = {"positions", ANY, true, IN_F64, OF_POS, shape_positions,
+                          aspect_positions},
+    [ASPECT_AXIS] = {"axis", FREQUENCIES, false, IN_I64, 0, shape_pairs, aspect_axis},
     [ASPECT_PASSTHROUGH] = {"passthrough", ROTATES, false, IN_I64, 0, shape_passthrough,
-                            fill_passthrough},
-    [ASPECT_BIAS] = {"bias", BIASES, true, IN_DTYPE, OF_PLANS, shape_bias, fill_bias},
-    [ASPECT_SLOPES] = {"slopes", SLOPES, false, IN_DTYPE, OF_FREQ, shape_slopes, fill_slopes},
+                            aspect_passthrough},
+    [ASPECT_BIAS] = {"bias", BIASES, true, IN_DTYPE, OF_PLANS, shape_bias, aspect_bias},
+    [ASPECT_SLOPES] = {"slopes", SLOPES, false, IN_DTYPE, OF_FREQ, shape_slopes, aspect_slopes},
 };
 
 void aspect_state(struct job *job, enum aspect aspect)
@@ -441,11 +220,12 @@ static void leave_out(struct job *job, const char *name)
 static bool keys_read(struct job *job)
 {
     static const char *const width[] = {"width", NULL}, *const pack[] = {"pack", NULL};
-    bool table = job_output_named(job, "table") && is_packed(job);
+    bool table = job_output_named(job, "table") && aspects_packed(job);
     bool parts = job_output_named(job, "cos") || job_output_named(job, "sin");
-    bool columns = table || parts || job_output_named(job, "angle");
-    bool ok = columns || job_unread(job, width, "only cos, sin and angles have a width");
-    ok = (table || (parts && !is_packed(job)) ||
+    bool columns =
+        table || parts || job_output_named(job, "angle") || job_output_named(job, "scale");
+    bool ok = columns || job_unread(job, width, "only cos, sin, angles and scales have a width");
+    ok = (table || (parts && !aspects_packed(job)) ||
           job_unread(job, pack, "the answer has no table of cos and sin")) &&
          ok;
     leave_out(job, "width");
@@ -455,7 +235,7 @@ static bool keys_read(struct job *job)
 
 static bool refuse(struct job *job, const struct row *row, bool has)
 {
-    const struct pe_spec *spec = spec_of(job);
+    const struct pe_spec *spec = aspects_spec(job);
     const char *names = "";
     for (size_t i = 0; names && i < ASPECTS_N; i++)
         if (rows[i].has & has_of(spec) && (job->aspects->positions || !rows[i].placed))
@@ -476,7 +256,7 @@ bool aspects_with(struct job *job)
     uint64_t further = 0; /* than what the answer has anyway */
     bool ok = true;
     for (size_t i = 0; i < ASPECTS_N; i++) {
-        bool has = rows[i].has & has_of(spec_of(job));
+        bool has = rows[i].has & has_of(aspects_spec(job));
         if (!(wanted(job) >> i & 1) || (has && job_output_named(job, rows[i].name)))
             continue;
         further |= (uint64_t)1 << i;

@@ -11,7 +11,7 @@
 #include "job.h"
 
 #define ASPECT_NAMES                                                                               \
-    "cos sin table inv_freq base_inv_freq angle positions axis passthrough bias slopes"
+    "cos sin table inv_freq base_inv_freq angle scale positions axis passthrough bias slopes"
 
 /* In the order of ASPECT_NAMES. */
 enum aspect {
@@ -21,6 +21,7 @@ enum aspect {
     ASPECT_INV_FREQ,
     ASPECT_BASE_INV_FREQ,
     ASPECT_ANGLE,
+    ASPECT_SCALE,       /* factors of q, of kinds that have them */
     ASPECT_POSITIONS,   /* as angles are made from them */
     ASPECT_AXIS,        /* of positions, that a pair turns with */
     ASPECT_PASSTHROUGH, /* channels that stay as they are */

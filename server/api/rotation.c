@@ -158,7 +158,7 @@ static bool prepare(struct job *job)
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;
     unsigned stages = PE_STAGES_OF_PLANS | (own->arrows ? 1u << PE_STAGE_APPLY : 0);
     ok = job_stages(job, stages, own->aspects.dtype) && ok;
-    if (!ok || !job_positions_check(job, &own->positions))
+    if (!ok || !job_center(job, &own->positions) || !job_positions_check(job, &own->positions))
         return false;
     job->plan_positions = job_positions_all(&own->positions);
     return outputs_state(job);

@@ -174,6 +174,12 @@ static bool check_kinds(struct job *job)
             ok =
                 err_add(&job->request->err, ERR_invalid_value, "kind", "POST /v1/apply",
                         "kind=%s needs all keys between the two: post scores, q and k", kind->name);
+        if (pe_spec_has_scales(&job->specs[s].spec))
+            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
+                         "/v1/apply multiplies q and divides k",
+                         "kind=%s multiplies scores by a factor of the distance, which they do not "
+                         "show here",
+                         kind->name);
         if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
             ok = err_add(&job->request->err, ERR_invalid_value, "terms",
                          "for example kind=sinusoidal",

@@ -178,7 +178,8 @@ static bool prepare(struct job *job)
     outputs_state(job, own);
     if (matrix && !table_matrix_work(job, own))
         return false;
-    return aspects_with(job) && job_positions_check(job, &own->positions) &&
+    return aspects_with(job) && job_center(job, &own->positions) &&
+           job_positions_check(job, &own->positions) &&
            (!matrix || job_positions_check(job, &own->keys));
 }
 

@@ -43,4 +43,10 @@ size_t pe__crossed_work_bytes(const struct pe_plan *plan);
 void pe__apply_staged(const struct pe__slab *slab); /* with an apply stage; rotates or adds */
 size_t pe__staged_work_bytes(void);
 
+/* Of the scales' exponent: k is divided, and so is q when all is undone. */
+static inline int pe__scale_sign(const struct pe_apply *job)
+{
+    return job->divides == job->inverse ? 1 : -1;
+}
+
 #endif

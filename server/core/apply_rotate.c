@@ -75,6 +75,11 @@ static bool undoes(const struct rotation *rotation)
     return rotation->plan->amplified && rotation->slab->job->inverse;
 }
 
+static struct pe__pos place_of(const struct rotation *rotation, size_t token)
+{
+    return pe__plan_position(rotation->plan, rotation->slab->positions->at[0][token]);
+}
+
 /* One of a token's cosines or sines, for MPFR. */
 struct value {
     const struct rotation *rotation;
@@ -90,6 +95,9 @@ static void value_exact(const void *context, size_t j, mpfr_t y)
                         rotation->first + j, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
     if (undoes(rotation))
         pe__plan_undo_exact(rotation->plan, y);
+    if (rotation->plan->scale_log)
+        pe__plan_scale_exact(rotation->plan, place_of(rotation, value->token),
+                             pe__scale_sign(rotation->slab->job), rotation->first + j, y);
 }
 
 static void round_values(const struct value *value, const double *hi, const double *lo, double eps,
@@ -149,13 +157,22 @@ static bool is_at_zero(const struct rotation *rotation, size_t token)
     return true;
 }
 
+/* Whether the token is multiplied, beside being turned. */
+static bool scales(const struct rotation *rotation, size_t token)
+{
+    struct pe__pos at = place_of(rotation, token);
+    return rotation->plan->scale_log && !isnan(at.hi) &&
+           !(at.hi == rotation->plan->center && at.lo == 0);
+}
+
 /* Token i of the block: its row of scratch. */
 static void make_values(const struct rotation *rotation, size_t i)
 {
     struct work *work = rotation->work;
     size_t token = rotation->token + i;
     bool turns = !pe__is_still(rotation->plan, rotation->first) && !is_at_zero(rotation, token);
-    bool changes = rotation->plan->amplified || rotation->plan->spec.table;
+    bool changes =
+        rotation->plan->amplified || rotation->plan->spec.table || scales(rotation, token);
     work->still[i] = !changes && !turns;
     if (work->still[i])
         return;
@@ -165,7 +182,11 @@ static void make_values(const struct rotation *rotation, size_t i)
         eps = pe__plan_undo(rotation->plan, rotation->n, eps, &work->planes);
     if (rotation->plan->amplified) /* the products' own errors are relative to cos and sin */
         eps += (rotation->plan->attention.hi + rotation->plan->undo.hi) * 0x1p-100;
-    if (rotation->plan->spec.table && rotation->to == PE_F64)
+    if (rotation->plan->scale_log)
+        eps = pe__plan_scale(rotation->plan, place_of(rotation, token),
+                             pe__scale_sign(rotation->slab->job), rotation->first, rotation->n, eps,
+                             &work->planes);
+    if ((rotation->plan->spec.table || rotation->plan->scale_log) && rotation->to == PE_F64)
         eps += pe__given_eps(&work->planes, rotation->n);
     struct row row = row_at(rotation, i);
     work->eps[i] = eps;
@@ -229,6 +250,9 @@ static void product_exact(const void *context, size_t i, mpfr_t y)
         mpfr_neg(y, y, MPFR_RNDN);
     if (undoes(rotation))
         pe__plan_undo_exact(rotation->plan, y);
+    if (rotation->plan->scale_log)
+        pe__plan_scale_exact(rotation->plan, place_of(rotation, member->token),
+                             pe__scale_sign(rotation->slab->job), member->pair, y);
     mpfr_mul_d(y, y, i == 0 ? member->x : member->y, MPFR_RNDN);
 }
 

@@ -43,6 +43,9 @@ static void exact_value(const struct staged *staged, size_t j, bool is_sine, mpf
         mpfr_neg(y, y, MPFR_RNDN);
     if (plan->amplified && staged->slab->job->inverse)
         pe__plan_undo_exact(plan, y);
+    if (plan->scale_log)
+        pe__plan_scale_exact(plan, pe__plan_position(plan, positions->at[0][staged->token]),
+                             pe__scale_sign(staged->slab->job), i, y);
 }
 
 static void cosine_exact(const void *context, size_t j, mpfr_t y)
@@ -144,9 +147,13 @@ static double make_values(const struct staged *staged, struct work *work)
     if (plan->pairs) {
         double eps = pe__plan_pairs(plan, &work->walk, positions, staged->token, staged->first,
                                     staged->n, &work->planes);
-        return plan->amplified && staged->slab->job->inverse
-                   ? pe__plan_undo(plan, staged->n, eps, &work->planes)
-                   : eps;
+        if (plan->amplified && staged->slab->job->inverse)
+            eps = pe__plan_undo(plan, staged->n, eps, &work->planes);
+        if (plan->scale_log)
+            eps = pe__plan_scale(plan, pe__plan_position(plan, positions->at[0][staged->token]),
+                                 pe__scale_sign(staged->slab->job), staged->first, staged->n, eps,
+                                 &work->planes);
+        return eps;
     }
     return pe__plan_row(plan, pe__plan_position(plan, positions->at[0][staged->token]),
                         staged->first, staged->n, work->planes.cos_hi, work->planes.cos_lo);

@@ -49,6 +49,8 @@ struct pe__kind_ops {
     void (*frequency)(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t w);
     /* What cos and sin are multiplied by, error <= 4 ulp; false if that is 1. NULL: it is. */
     bool (*attention)(const struct pe_spec *spec, mpfr_t factor);
+    /* What scales.c takes to the power of the position, error <= 4 ulp. NULL: nothing. */
+    void (*scale)(const struct pe_spec *spec, size_t pair, mpfr_t y);
     /* The base after base_factor and scaling. NULL: the parameter `base`. */
     void (*base)(const struct pe_spec *spec, mpfr_t b);
     /* Of which series frequency k is number *number, for a running product of angles. NULL: there
@@ -57,8 +59,7 @@ struct pe__kind_ops {
     size_t (*pairs_n)(const struct pe_spec *spec);
     /* Position axes, where they depend on parameters. NULL: the catalogue's number. */
     size_t (*axes)(const struct pe_spec *spec);
-    /* Axis and frequency of a pair, along each axis in rising order; NULL: axis 0, frequency =
-     * pair. */
+    /* Axis and frequency of a pair, rising along each axis; NULL: axis 0, frequency = pair. */
     void (*pair_source)(const struct pe_spec *spec, size_t pair, size_t *axis, size_t *k);
     /* What frequencies are multiplied by in place of the position, where parameters ask for
      * something else. NULL: the position, always. */
@@ -138,8 +139,10 @@ struct pe_plan {
     size_t offset;                   /* first channel of vectors that is in a pair */
     uint32_t *moved;                 /* [2 pairs]: the channel whose rotated value comes to channel
                                         offset + i; NULL: all stay where they are */
-    uint32_t *crossed; /* [2 pairs]: the pair whose cos and sin a first member has, and
-                          a second one; NULL: its own */
+    uint32_t *crossed;         /* [2 pairs]: the pair whose cos and sin a first member has, and
+                                  a second one; NULL: its own */
+    struct pe__dd *scale_log;  /* [pairs]: logarithms of the scales; NULL: there are none */
+    double center, scale_base; /* of the scales' exponent */
     double *constant_hi, *constant_lo; /* one allocation */
     size_t bytes;
 };
@@ -212,6 +215,14 @@ double pe__plan_amplify(const struct pe_plan *plan, size_t n, double eps, struct
 double pe__plan_undo(const struct pe_plan *plan, size_t n, double eps, struct pe__planes *out);
 void pe__plan_amplify_exact(const struct pe_plan *plan, mpfr_t y);
 void pe__plan_undo_exact(const struct pe_plan *plan, mpfr_t y);
+/* Plans with scales: their logarithms. False without memory. */
+bool pe__scales_new(struct pe_plan *plan);
+/* n pairs multiplied by their scales at a position (sign 1), or divided (-1), as pe__plan_amplify
+ * does. The same for a value of one pair. */
+double pe__plan_scale(const struct pe_plan *plan, struct pe__pos at, int sign, size_t first,
+                      size_t n, double eps, struct pe__planes *out);
+void pe__plan_scale_exact(const struct pe_plan *plan, struct pe__pos at, int sign, size_t pair,
+                          mpfr_t y);
 /* The kind's row and bias with the plan's stages; as struct pe__kind_ops says. */
 double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
                     double *hi, double *lo);

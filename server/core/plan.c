@@ -346,6 +346,11 @@ enum pe_status pe_plan_staged(const struct pe_spec *spec, const struct pe_stages
         make_attention(p);
     if (made && spec->kind->ops->frequency)
         made = make_cis(p, positions);
+    if (made && spec->kind->ops->scale) {
+        p->center = pe_spec_number(spec, "center");
+        p->scale_base = pe_spec_number(spec, "scale_base");
+        made = pe__scales_new(p);
+    }
     if (made && spec->kind->ops->constants)
         made = make_constants(p);
     if (!made) {
@@ -367,6 +372,7 @@ void pe_plan_free(struct pe_plan *plan)
     free(plan->crossed);
     free(plan->moved);
     free(plan->still);
+    free(plan->scale_log);
     free(plan->sources);
     free(plan->order);
     free(plan->constant_hi);

@@ -15,7 +15,8 @@ static inline void apply_staged(const char *spec, const struct pe_stages *stages
     struct pe_plan *plan = staged_plan(spec, stages, positions);
     void *work = aligned_alloc(64, (pe_apply_work_bytes(plan) + 63) / 64 * 64);
     cr_assert_not_null(work);
-    pe_apply(&(struct pe_apply){plan, positions, positions_n, inverse, in, out, work, stages});
+    pe_apply(
+        &(struct pe_apply){plan, positions, positions_n, inverse, in, out, work, stages, false});
     free(work);
     pe_plan_free(plan);
 }

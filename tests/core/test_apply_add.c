@@ -167,10 +167,10 @@ Test(apply_add, exact_rows)
     cr_assert(pe_view_init(&in, PE_F64, (void *)x, "td", shape, 2, 1));
     cr_assert(pe_view_init(&out, PE_F64, y, "td", shape, 2, 1));
     void *work = aligned_alloc(64, (pe_apply_work_bytes(plan) + 63) / 64 * 64);
-    pe_apply(&(struct pe_apply){plan, &positions, 1, false, &in, &out, work, NULL});
+    pe_apply(&(struct pe_apply){plan, &positions, 1, false, &in, &out, work, NULL, false});
     for (size_t i = 0; i < 12; i++)
         cr_expect_eq(y[i], x[i] + table[i], "element %zu: %a", i, y[i]);
-    pe_apply(&(struct pe_apply){plan, &positions, 1, true, &in, &out, work, NULL});
+    pe_apply(&(struct pe_apply){plan, &positions, 1, true, &in, &out, work, NULL, false});
     for (size_t i = 0; i < 12; i++)
         cr_expect_eq(y[i], x[i] - table[i], "element %zu: %a", i, y[i]);
     free(work);

@@ -187,6 +187,8 @@ bool job_positions_empty(const struct job *job, const char *name);
  * several axes. */
 struct answer_axis job_position_axis(const struct position_lists *positions);
 bool job_positions_check(struct job *job, const struct position_lists *positions);
+/* Before the check, for all lists of a request: they give scales the center that none was given. */
+bool job_center(struct job *job, const struct position_lists *positions);
 
 /* Memory of the request; adds an error and gives NULL past the cap. */
 void *job_alloc(struct job *job, size_t n, size_t size);

@@ -265,6 +265,34 @@ bool job_positions_empty(const struct job *job, const char *name)
     return tensor && tensor->view.count == 0;
 }
 
+static double largest_place(const struct pe_spec *spec, const struct position_lists *positions)
+{
+    double most = -INFINITY;
+    for (size_t b = 0; b < positions->lists_n; b++)
+        for (size_t i = 0; i < positions->list[b].n; i++)
+            most = fmax(most, pe_spec_place(spec, positions->list[b].at[0][i])); /* NaN: none */
+    return most;
+}
+
+bool job_center(struct job *job, const struct position_lists *positions)
+{
+    bool ok = true;
+    for (size_t s = 0; s < job->specs_n; s++) {
+        struct pe_spec *spec = &job->specs[s].spec;
+        if (!pe_spec_has_scales(spec))
+            continue;
+        struct pe_value *center =
+            &spec->params.value[pe_params_find(&spec->params, "center", strlen("center"))];
+        double half = floor((largest_place(spec, positions) + 1) / 2);
+        if (center->given || !isfinite(half) || (center->set && center->number >= half))
+            continue;
+        center->set = true;
+        center->number = half + 0;
+        ok = job_spec_name(job, &job->specs[s]) && ok;
+    }
+    return ok;
+}
+
 bool job_positions_check(struct job *job, const struct position_lists *positions)
 {
     struct pe_faults faults = {0};

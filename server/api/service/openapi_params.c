@@ -103,6 +103,7 @@ static const struct {
     {"sections", "[16, 24, 24]"},
     {"section_axes", "[1, 0]"},
     {"max_freq", "10"},
+    {"center", "1024"},
     {"factor", "4"},
     {"original_max", "4096"},
     {"max_position", "16384"},

@@ -162,6 +162,19 @@ bool pe_spec_turns(const struct pe_spec *spec)
     return number_or(spec, "pair_table", 0) == 0;
 }
 
+double pe_spec_place(const struct pe_spec *spec, double position)
+{
+    struct pe__placing placing = pe__placing_of(spec);
+    struct pe__pos place;
+    pe__place(&placing, position, &place);
+    return place.hi;
+}
+
+bool pe_spec_has_scales(const struct pe_spec *spec)
+{
+    return spec->kind->ops->scale;
+}
+
 size_t pe_spec_heads(const struct pe_spec *spec)
 {
     const struct pe_value *total = value_or_null(spec, "total_heads");
