@@ -202,8 +202,8 @@ static size_t make_run(const struct rotation *rotation, size_t i, size_t n)
 {
     struct work *work = rotation->work;
     struct pe__run run;
-    bool plain =
-        rotation->to != PE_F64 && pe__plan_is_plain(rotation->plan, rotation->first, rotation->n);
+    bool plain = rotation->to != PE_F64 && !rotation->plan->scale_log &&
+                 pe__plan_is_plain(rotation->plan, rotation->first, rotation->n);
     if (!plain || pe__plan_run(rotation->plan, rotation->slab->positions, rotation->token + i,
                                rotation->token + n, &run) == 0) {
         make_values(rotation, i);

@@ -16,7 +16,8 @@
 #define DIM      10 /* two channels pass through */
 
 static const char spec[] = "xpos:dim=10,rotary_dim=8,scale_base=300,center=17.5,shift=0.25";
-static const double at[] = {0, 17.25, 18, -3, 1000, 65536, 0.5, -131071, 1e-3, 40000};
+static const double at[] = {0, 17.25, 18, -3, 1000, 65536, 0.5, -131071, 1e-3, 40000, 1,
+                            2, 3,     4,  5,  6,    7,     8,   9,       10,   11};
 static const struct pe_positions places = {.axes = 1, .n = N(at), .at = {at}};
 
 /* z^(sign e) of a pair: z = (2i + 3.2) / 11.2, e = (p + 0.25 - 17.5) / 300. */
