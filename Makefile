@@ -82,9 +82,9 @@ run: ## build the daemon and run it on 127.0.0.1:8080 (ARGS=...)
 	@deploy/deps.sh build $(if $(findstring clang,$(CC)),clang)
 	@echo "building $(BUILD)/posencd" && $(MAKE) --no-print-directory --silent all
 	@exec $(BUILD)/posencd $(ARGS)
-test: deps ## build, then run every test: unit, end to end, fuzz findings of old, house rules
+test: deps ## build, then run every test: unit, end to end, golden data, fuzz findings of old, house rules
 	@echo "building $(BUILD)" && $(MAKE) --no-print-directory --silent all tests
-	@set -e; for t in unit e2e replay check; do $(MAKE) --no-print-directory --silent $$t; done
+	@set -e; for t in unit e2e golden replay check; do $(MAKE) --no-print-directory --silent $$t; done
 all: $(BUILD)/posencd $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## build the daemon and the library
 	@$(if $(filter build/gcc-release,$(BUILD)),ln -sfn gcc-release/posencd build/posencd)
 
