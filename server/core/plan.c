@@ -212,12 +212,12 @@ static bool make_crossed(struct pe_plan *plan)
     if (!plan->crossed)
         return false;
     plan->bytes += 2 * pairs * sizeof *plan->crossed;
-    for (size_t i = 0; i < 2 * pairs; i++) {
-        size_t member[2];
-        pe_spec_pair_channels(&plan->spec, i % pairs, &member[0], &member[1]);
-        size_t channel = member[i / pairs];
-        bool tiled = number_or(&plan->spec, "pair_table", 0) == 1;
-        plan->crossed[i] = (uint32_t)(tiled ? channel % pairs : channel / 2);
+    bool tiled = number_or(&plan->spec, "pair_table", 0) == 1;
+    for (size_t pair = 0; pair < pairs; pair++) {
+        size_t a, b;
+        pe_spec_pair_channels(&plan->spec, pair, &a, &b);
+        plan->crossed[pair] = (uint32_t)(tiled ? a % pairs : a / 2);
+        plan->crossed[pairs + pair] = (uint32_t)(tiled ? b % pairs : b / 2);
     }
     return true;
 }
