@@ -223,6 +223,42 @@ Test(apply, in_place_and_guards)
             }
 }
 
+/* Many tokens at once have the bits of tokens one by one. */
+Test(apply, many_tokens_are_as_each_of_them)
+{
+    static const char *const texts[] = {
+        "rope:dim=22,layout=half",
+        "rope:dim=16,direction=-1,shift=0.5",
+        "rope:dim=32,rotary_dim=12,rotary_offset=tail",
+        "rope:dim=32,scaling=yarn,factor=8,original_max=64",
+        "rope:dim=24,scaling=proportional,kept_pairs=7",
+        "rope:dim=16,layout=half,output_order=halves",
+        "xpos:dim=16,center=20",
+        "sinusoidal:dim=21",
+    };
+    enum { MANY = 200, WIDE = 32 };
+    static double at[MANY], in[MANY * WIDE], whole[MANY * WIDE], one[WIDE];
+    for (size_t i = 0; i < MANY; i++)
+        at[i] = i < 150 ? (double)i - 20 : (double)(pe_draw(4, "positions", i) >> 40);
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        for (enum pe_dtype dtype = PE_F64; dtype <= PE_BF16; dtype++) {
+            struct pe_positions positions = positions_of(at, MANY);
+            size_t dim = (size_t)atoi(strstr(texts[k], "dim=") + 4);
+            size_t row = dim * pe_dtype_size(dtype);
+            pe_fill_random(k, "x", PE_CONTENT_NORMAL, 1, 0, MANY * dim, dtype, in);
+            for (int inverse = 0; inverse < 2; inverse++) {
+                apply_rows(texts[k], &positions, inverse, dim, dtype, in, dtype, whole);
+                for (size_t t = 0; t < MANY; t++) {
+                    struct pe_positions token = positions_of(at + t, 1);
+                    apply_rows(texts[k], &token, inverse, dim, dtype, (char *)in + t * row, dtype,
+                               one);
+                    cr_assert_eq(memcmp((char *)whole + t * row, one, row), 0, "%s %s at %g",
+                                 texts[k], pe_dtype_name(dtype), at[t]);
+                }
+            }
+        }
+}
+
 Test(apply, every_variant_gives_the_same_bits)
 {
     static const char *const variants[] = {"scalar", "base", "avx2", "avx512"};
