@@ -55,7 +55,24 @@ Test(dialect, is_its_spelling)
          "/v1/apply?kind=rope&dim=4&layout=half&stages=transformers&freq_method=reciprocal",
          "{\"x\":{\"dtype\":\"bf16\",\"data\":[[1,2,3,4]]},\"positions\":[5]}"},
         {"/v1/table?kind=sinusoidal&dim=7&dialect=fairseq",
-         "/v1/table?kind=sinusoidal&dim=7&layout=sin_cos&spacing=endpoint", NULL},
+         "/v1/table?kind=sinusoidal&dim=7&layout=sin_cos&spacing=endpoint&padding_idx=1", NULL},
+        /* who counts the tokens matters where they are counted */
+        {"/v1/table?kind=sinusoidal&dim=8&dialect=fairseq&attention_mask=0,1,1",
+         "/v1/table?kind=sinusoidal&dim=8&layout=sin_cos&spacing=endpoint&padding_idx=1&"
+         "attention_mask=0,1,1&style=fairseq",
+         NULL},
+        {"/v1/table?kind=sinusoidal&dim=8&dialect=fairseq&ids=9,3,0&padding_idx=0",
+         "/v1/table?kind=sinusoidal&dim=8&layout=sin_cos&spacing=endpoint&padding_idx=0&"
+         "ids=9,3,0&style=fairseq",
+         NULL},
+        {"/v1/table?kind=sinusoidal&dim=8&dialect=fairseq&attention_mask=0,1,1&style=gpt2",
+         "/v1/table?kind=sinusoidal&dim=8&layout=sin_cos&spacing=endpoint&padding_idx=1&"
+         "attention_mask=0,1,1&style=gpt2",
+         NULL},
+        {"/v1/apply?kind=sinusoidal&dim=4&dialect=fairseq",
+         "/v1/apply?kind=sinusoidal&dim=4&layout=sin_cos&spacing=endpoint&padding_idx=1&"
+         "style=fairseq",
+         "{\"x\":[[0,0,0,0],[0,0,0,0]],\"ids\":[1,5]}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         expect_same(rows[i].dialect, rows[i].spelt, rows[i].body);

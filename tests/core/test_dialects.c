@@ -103,7 +103,8 @@ Test(dialects, set_what_is_read_and_not_given)
     expect_compact("transformers", "rope:dim=8", "rope:dim=8,layout=half");
     expect_compact("transformers", "rope:dim=8,layout=interleaved", "rope:dim=8");
     expect_compact("meta", "rope:dim=8", "rope:dim=8");
-    expect_compact("fairseq", "sinusoidal:dim=8", "sinusoidal:dim=8,layout=half,spacing=endpoint");
+    expect_compact("fairseq", "sinusoidal:dim=8",
+                   "sinusoidal:dim=8,layout=half,spacing=endpoint,padding_idx=1");
     /* keras: only yarn reads the clamp, and its dynamic divides */
     expect_compact("keras", "rope:dim=8", "rope:dim=8,layout=half");
     expect_compact("keras", "rope:dim=8,scaling=yarn,factor=4",

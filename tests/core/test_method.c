@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/plan_from.h"
+#include "golden/golden.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
 #define BITS     300
@@ -166,6 +167,73 @@ Test(method, iterated_runs_along_every_axis)
                          (double)angle);
         }
     pe_plan_free(plan);
+}
+
+/* How many floats apart. */
+static long steps(float a, float b)
+{
+    int32_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    for (size_t i = 0; i < 2; i++)
+        bits[i] = bits[i] < 0 ? INT32_MIN - bits[i] : bits[i];
+    return labs((long)bits[0] - bits[1]);
+}
+
+/* cos of a case, both halves of which or every two neighbours are the same. */
+static void check_recorded(const json_t *item, const char *layout, bool repeated)
+{
+    float own[8 * PAIRS], own_sin[8 * PAIRS];
+    double at[8], recorded[2 * 8 * PAIRS];
+    const json_t *ids = json_object_get(json_object_get(item, "inputs"), "position_ids");
+    const json_t *cos = json_object_get(json_object_get(item, "outputs"), "cos");
+    double dim = golden_number(json_object_get(item, "head_dim"));
+    const json_t *part = json_object_get(item, "rotary_dim");
+    size_t n = golden_list(json_object_get(ids, "data"), at, N(at));
+    size_t values = golden_list(json_object_get(cos, "data"), recorded, N(recorded));
+    size_t width = values / n, pairs = width / 2;
+    char text[200];
+    snprintf(text, sizeof text,
+             "rope:dim=%.0f,rotary_dim=%.0f,base=%.0f,layout=%s,freq_method=reciprocal", dim,
+             part ? golden_number(part) : dim, golden_number(json_object_get(item, "rope_theta")),
+             layout);
+    struct pe_positions positions = positions_of(at, n);
+    struct pe_stages stages = {.named = 1u << PE_STAGE_FREQ | 1u << PE_STAGE_ANGLE};
+    stages.dtype[PE_STAGE_FREQ] = stages.dtype[PE_STAGE_ANGLE] = PE_F32;
+    struct pe_plan *plan = staged_plan(text, &stages, &positions);
+    cr_assert_eq(pairs, pe_spec_pairs(pe_plan_spec(plan)));
+    pe_cos_sin(plan, &positions, PE_F32, own, own_sin);
+    for (size_t i = 0; i < n * pairs; i++) {
+        float theirs = (float)recorded[i / pairs * width + (repeated ? 2 : 1) * (i % pairs)];
+        cr_expect_leq(steps(own[i], theirs), dim > 32 ? 32 : 1, "%s: %g, pair %zu: %.9g, not %.9g",
+                      text, at[i / pairs], i % pairs, (double)own[i], (double)theirs);
+    }
+    pe_plan_free(plan);
+}
+
+/* torch's own pow and cos are a little off too. */
+Test(method, reciprocal_is_next_to_what_transformers_computed)
+{
+    static const struct {
+        const char *kind, *layout;
+        bool repeated;
+        size_t cases;
+    } kinds[] = {{"llama half", "half", false, 5},
+                 {"cohere interleaved", "interleaved", true, 2},
+                 {"neox half partial", "half", false, 2}};
+    json_t *golden = golden_load("hf_rope_apply.json"), *item;
+    for (size_t k = 0; k < N(kinds); k++) {
+        size_t i, seen = 0;
+        json_array_foreach(
+            json_object_get(golden, "cases"), i,
+            item) if (strcmp(json_string_value(json_object_get(item, "kind")), kinds[k].kind) == 0)
+        {
+            check_recorded(item, kinds[k].layout, kinds[k].repeated);
+            seen++;
+        }
+        cr_expect_eq(seen, kinds[k].cases, "%s: %zu", kinds[k].kind, seen);
+    }
+    json_decref(golden);
 }
 
 Test(method, says_which_stage_it_needs)

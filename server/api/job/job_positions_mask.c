@@ -23,9 +23,12 @@ double mask_padding_idx(struct job *job, const struct pe_spec *spec)
     struct pe_value *value = job_key_edit(job, "padding_idx");
     int row = spec ? pe_params_find(&spec->params, "padding_idx", 11) : -1;
     const struct pe_value *of_spec = row >= 0 ? &spec->params.value[row] : NULL;
-    if (of_spec && of_spec->set && value->set && of_spec->number != value->number)
-        err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "padding_idx"), NULL,
-                "padding_idx is %.0f, and %.0f in the encoding", value->number, of_spec->number);
+    if (of_spec && of_spec->set && value->set && of_spec->number != value->number) {
+        err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "padding_idx"),
+                "it is enough in the encoding", "padding_idx is %.0f, and %.0f in the encoding",
+                value->number, of_spec->number);
+        value->number = of_spec->number; /* told once */
+    }
     if (of_spec && of_spec->set)
         return of_spec->number;
     if (!value->set)

@@ -146,9 +146,10 @@ static void append_dialects(struct buf *out)
     for (size_t i = 0; i < pe_dialects_n(); i++) {
         const struct pe_dialect *row = pe_dialect_at(i);
         char text[320];
-        snprintf(text, sizeof text, "%s: %s%s%s%s%s", row->kinds, row->keys,
-                 row->request ? "," : "", row->request ? row->request : "", row->help ? ". " : "",
-                 row->help ? row->help : "");
+        snprintf(text, sizeof text, "%s: %s%s%s%s%s%s%s", row->kinds, row->keys,
+                 row->request ? "," : "", row->request ? row->request : "",
+                 row->method ? ", with these stages " : "", row->method ? row->method : "",
+                 row->help ? ". " : "", row->help ? row->help : "");
         for (char *c = text; (c = strchr(c, ',')) && c[1] != ' ';) /* lists may be broken */
             *c = ' ';
         buf_printf(out, "    %s", row->name);

@@ -26,7 +26,7 @@ static const struct pe_dialect dialects[] = {
      "stands."},
     {"meta", ROTARY, "layout=interleaved", NULL, "pack=stacked,stages=meta", NULL, NULL, NULL},
     {"torchtune", ROTARY, "layout=interleaved", NULL, "pack=stacked,stages=meta", NULL, NULL, NULL},
-    {"lucidrains", "rope", "layout=interleaved", NULL, "width=repeated", NULL, NULL, NULL},
+    {"lucidrains", "rope xpos", "layout=interleaved", NULL, "width=repeated", NULL, NULL, NULL},
     {"lucidrains", "axial", "layout=interleaved,bands=linear,max_freq=10", NULL,
      "width=repeated,coords=linspace", NULL, NULL, "Frequencies for pixels."},
     {"diffusers", ROTARY, "layout=interleaved", NULL, "width=full", NULL, NULL,
@@ -39,8 +39,8 @@ static const struct pe_dialect dialects[] = {
     {"keras", ROTARY, "layout=half,yarn_clamp=pairs,truncate=false,original_max=4096", NULL,
      "width=tiled", "scaling=dynamic>ntk_divide", NULL, "Its dynamic is ntk_divide."},
     {"keras", "sinusoidal", "odd=sin", NULL, NULL, NULL, NULL, NULL},
-    {"fairseq", "sinusoidal", "layout=sin_cos,spacing=endpoint,odd=zero", NULL, NULL, NULL, NULL,
-     NULL},
+    {"fairseq", "sinusoidal", "layout=sin_cos,spacing=endpoint,odd=zero,padding_idx=1", NULL,
+     "style=fairseq", NULL, NULL, "Tokens count from padding_idx + 1, as ids and masks have them."},
 };
 
 size_t pe_dialects_n(void)
