@@ -14,6 +14,9 @@
 #define NOT_READ_AGAIN "its released configs were not read again: what is supposed of it may differ"
 #define THETA_OF_RELEASES                                                                          \
     "the class has another base than the released models, whose configs all say rope_theta"
+#define COUNTED                                                                                    \
+    "positions count tokens from 0, and shift leads to their rows; ids and attention_mask need "   \
+    "shift=0, and style="
 
 // clang-format off
 static const struct family families[] = {
@@ -121,12 +124,13 @@ static const struct family families[] = {
 
     /* ---- Added to the embedding ---- */
     {.types = "bert electra gpt2 gpt_bigcode gpt_neo clip_text_model", .scheme = SCHEME_LEARNED},
-    {.types = "roberta xlm_roberta camembert longformer", .scheme = SCHEME_LEARNED, .reserved = 2,
-     .note = "tokens stand at padding_idx + 1, 2, ...; padded places at padding_idx (1)"},
-    {.types = "opt bart mbart led", .scheme = SCHEME_LEARNED, .flags = FAMILY_ROWS_MORE, .reserved = 2,
-     .note = "tokens stand at their number plus 2: the table has two rows more"},
-    {.types = "m2m_100 xglm", .scheme = SCHEME_SINUSOIDAL, .reserved = 2,
-     .note = "tokens stand at padding_idx + 1, 2, ...; the row of padding_idx (1) is zero"},
+    {.types = "roberta xlm_roberta camembert longformer", .scheme = SCHEME_LEARNED, .flags = FAMILY_PADDING,
+     .note = COUNTED "roberta"},
+    {.types = "opt", .scheme = SCHEME_LEARNED, .flags = FAMILY_ROWS_MORE, .reserved = 2, .note = COUNTED "opt"},
+    {.types = "bart mbart led", .scheme = SCHEME_LEARNED, .flags = FAMILY_ROWS_MORE, .reserved = 2,
+     .note = COUNTED "bart"},
+    {.types = "m2m_100 xglm speech_to_text", .scheme = SCHEME_SINUSOIDAL, .flags = FAMILY_PADDING,
+     .note = COUNTED "roberta"},
 };
 // clang-format on
 

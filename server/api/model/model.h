@@ -38,6 +38,7 @@ enum family_flag {
     FAMILY_ALIBI_KEY = 1 << 17, /* a key `alibi` says whether it is that */
     FAMILY_ROWS_MORE = 1 << 18, /* the table has `reserved` rows more than positions */
     FAMILY_LAST_ZERO = 1 << 19, /* the bias of the last key is 0; else that of the first */
+    FAMILY_PADDING = 1 << 20,   /* tokens stand behind padding_idx, whose row is zero */
 };
 
 struct family {
@@ -49,7 +50,7 @@ struct family {
     double partial;     /* partial_rotary_factor where the config has none; 0: 1 */
     unsigned head_dim;  /* where the config has none; 0: hidden_size / heads */
     unsigned every;     /* one layer in so many sees everything, others a window; 0: see config */
-    unsigned reserved;  /* learned and sinusoidal: first positions that no token has */
+    unsigned reserved;  /* learned: first positions that no token has */
     const char *axial;  /* a vision tower: what kind=axial has for it, "layout=half"; NULL */
     const char *theta_note; /* a warning when the base is supposed; NULL */
     const char *note;       /* a warning in any case: where implementations differ; NULL */

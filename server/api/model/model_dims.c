@@ -167,7 +167,8 @@ static void assume_places(struct model *model, struct set *set)
         set_assumed(model, set, "rotary_offset", "tail", "its class rotates the last channels");
     if (flags & FAMILY_HALVES_OUT && pe_params_get(params, "layout")->number == 0) /* interleaved */
         set_assumed(model, set, "output_order", "halves",
-                    "its class in transformers leaves what it rotated in two halves");
+                    "its class in transformers leaves what it rotated in two halves, as others do "
+                    "not; scores are the same");
 }
 
 void model_dims(struct model *model, struct set *set)

@@ -75,25 +75,41 @@ static void t5_set(struct model *model, const char *name, bool bidirectional)
 }
 
 /* Positions begin behind the rows that no token has. */
-static void shift(struct model *model, struct set *set)
+static void assume_shift(struct model *model, struct set *set, double rows)
 {
-    if (model->family->reserved > 0)
-        set_assumed(model, set, "shift", model_text(model, model->family->reserved),
+    if (rows > 0)
+        set_assumed(model, set, "shift", model_text(model, rows),
                     "its class keeps the first rows of the table for other purposes");
+}
+
+/* The rows up to padding_idx are such rows; it is the token's id too. */
+static double read_padding(struct model *model, struct set *set)
+{
+    double id;
+    const char *pointer;
+    if (model_number(model, &model->config, "pad_token_id", &id, &pointer))
+        set_number(model, set, "padding_idx", id, pointer);
+    else if (!pointer)
+        set_assumed(model, set, "padding_idx", "1", "not in the config: what its class has");
+    return pe_params_get(&set->slot->spec.params, "padding_idx")->number + 1;
 }
 
 static void learned(struct model *model)
 {
     struct set *set = add_set(model, "all", "learned");
-    double rows;
+    double rows, reserved = model->family->reserved;
     const char *pointer;
     bool more = model->family->flags & FAMILY_ROWS_MORE;
     require(model, set, "dim", WIDTH_NAMES);
     if (!more)
         require(model, set, "rows", LENGTH_NAMES);
     else if (model_number(model, &model->config, LENGTH_NAMES, &rows, &pointer))
-        set_number(model, set, "rows", rows + model->family->reserved, pointer);
-    shift(model, set);
+        set_number(model, set, "rows", rows + reserved, pointer);
+    if (model->family->flags & FAMILY_PADDING)
+        reserved = read_padding(model, set);
+    assume_shift(model, set, reserved);
+    if (reserved > 0)
+        set_assumed(model, set, "reserved", model_text(model, reserved), "no token stands there");
     model_warn(model, NULL,
                "the table itself is among the weights, not in the config: post it as the "
                "member \"table\", or its rows are drawn from table_seed");
@@ -105,7 +121,7 @@ static void sinusoidal(struct model *model)
     require(model, set, "dim", WIDTH_NAMES);
     set_assumed(model, set, "layout", "half", "its class has all sines, then all cosines");
     set_assumed(model, set, "spacing", "endpoint", "its class divides by dim/2 - 1");
-    shift(model, set);
+    assume_shift(model, set, read_padding(model, set));
 }
 
 void model_other(struct model *model)
