@@ -99,21 +99,21 @@ void pe__sections_channels(const struct pe_spec *spec, size_t pair, size_t *firs
 /* ---- Frequencies -------------------------------------------------------------------------- */
 
 /* The series of which a pair takes frequency k. */
-struct pe__series pe__sections_series(const struct pe_spec *spec, size_t pair, size_t *k)
+struct pe__series pe__sections_series(const struct pe_spec *spec, size_t pair, size_t *number)
 {
     size_t pairs = pe__rotary_pairs_n(spec);
     struct pe__place place = pe__pair_place(spec, pair);
     switch ((enum pe__spectrum)choice(spec, "spectrum")) {
     case PE__SPECTRUM_RESTART:
-        *k = place.index;
+        *number = place.index;
         pairs = pe__section_size(spec, place.block);
         break;
     case PE__SPECTRUM_STRIDED:
-        *k = place.index * pe__sections_n(spec) + place.block;
+        *number = place.index * pe__sections_n(spec) + place.block;
         break;
     case PE__SPECTRUM_GLOBAL:
     default:
-        *k = pair;
+        *number = pair;
     }
     return (struct pe__series){spec, 2 * pairs, pairs};
 }
