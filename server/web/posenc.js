@@ -193,23 +193,6 @@ export class Problem extends Error {
 
 const PLACES = ["positions", "k_positions", "offsets", "anchors"];
 
-/** What JSON has of a value: typed arrays as lists. */
-function lists(value) {
-  if (ArrayBuffer.isView(value)) return Array.from(value, Number);
-  if (Array.isArray(value)) return value.map(lists);
-  return value?.axes ? { axes: value.axes.map(lists) } : value;
-}
-
-/** The same; of places, lists that are a range as its text. */
-function plain(name, given) {
-  const value = lists(given);
-  if (!PLACES.includes(name) || !Array.isArray(value) || value.length < 3) return value;
-  const step = value[1] - value[0];
-  if (!(step >= 1) || value.some((x, i) => !Number.isInteger(x) || x !== value[0] + i * step))
-    return value;
-  return `${value[0]}:${value.at(-1) + 1}${step > 1 ? `:${step}` : ""}`;
-}
-
 /** @param {Spec} spec */
 function compact(spec) {
   if (typeof spec === "string") return spec;
@@ -217,6 +200,25 @@ function compact(spec) {
   const text = ([key, value]) => `${key}=${[lists(value)].flat().join("+")}`;
   const all = Object.entries(keys).map(text).join(",");
   return all ? `${kind}:${all}` : kind;
+}
+
+/** What JSON has of a value: typed arrays as lists. */
+function lists(value) {
+  if (ArrayBuffer.isView(value)) return Array.from(value, Number);
+  if (Array.isArray(value)) return value.map(lists);
+  return value?.axes ? { axes: value.axes.map(lists) } : value;
+}
+
+/** The same; of places, lists that are a range as its text; of specs, their compact texts. */
+function plain(name, given) {
+  if (name === "specs")
+    return Object.fromEntries(Object.entries(given).map(([which, one]) => [which, compact(one)]));
+  const value = lists(given);
+  if (!PLACES.includes(name) || !Array.isArray(value) || value.length < 3) return value;
+  const step = value[1] - value[0];
+  if (!(step >= 1) || value.some((x, i) => !Number.isInteger(x) || x !== value[0] + i * step))
+    return value;
+  return `${value[0]}:${value.at(-1) + 1}${step > 1 ? `:${step}` : ""}`;
 }
 
 /** A request as query and JSON members: lists go into the body where there is one. */
@@ -296,18 +298,24 @@ export class Service {
     return this.request("POST", path, { ...options, body, headers });
   }
 
-  async #ask(path, spec, keys, options, tensors = {}) {
+  /** GET; POST where there are tensors, or what has a place in a body only. */
+  async #ask(path, spec, keys, options, tensors = {}, inBody = false) {
     const given = Object.entries(tensors).filter(([, value]) => value !== undefined);
-    const { query, members } = spell(spec, keys, given.length > 0);
+    const { query, members } = spell(spec, keys, inBody || given.length > 0 || "specs" in keys);
     const target = `${path}?${query}`;
-    if (given.length === 0) return this.get(target, options);
+    const isPlain = Object.keys(members).length === 0;
+    if (given.length === 0)
+      return isPlain ? this.get(target, options) : this.post(target, members, options);
     const body = writeSafetensors(Object.fromEntries(given), { request: JSON.stringify(members) });
     const headers = { "Content-Type": SAFETENSORS, ...options?.headers };
     return this.post(target, body, { ...options, headers });
   }
 
   async #tensors(...request) {
-    const response = await this.#ask(...request);
+    return this.#read(await this.#ask(...request));
+  }
+
+  async #read(response) {
     const { tensors, metadata } = readSafetensors(await response.arrayBuffer());
     const members = Object.entries(metadata) // objects and lists are JSON
       .map(([name, text]) => [name, /^[{[]/.test(text) ? JSON.parse(text) : text]);
@@ -316,8 +324,9 @@ export class Service {
 
   /**
    * y for x, q_out and k_out for q and k, scores_out for scores (bias kinds). The caller's own are
-   * `table`, for learned and t5, and `cos` and `sin`, for rope. Without tensors: test vectors x, and
-   * y. Keys: positions, axes, inverse, dtype, stages, with (further tensors), width, pack.
+   * `table`, for learned and t5, and `cos` and `sin`, for rope; q and k may have encodings of their
+   * own, `specs` {q, k} in place of spec. Without tensors: test vectors x, and y. Keys: positions,
+   * axes, inverse, dtype, stages, with (further tensors), width, pack.
    * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
    */
   apply(spec, { x, q, k, scores, table, cos, sin, ...keys } = {}, options) {
@@ -352,7 +361,8 @@ export class Service {
 
   /**
    * scores [anchors, offsets] and readouts; for a list of encodings `blocks` of them. q and k are
-   * seeded if not given. Keys: anchors, offsets, content, seed, scale, normalize, terms.
+   * seeded if not given. They may have encodings of their own, `specs` {q, k} in place of spec.
+   * Keys: anchors, offsets, content, seed, scale, normalize, terms.
    * @param {Spec | Spec[]} spec @param {object} [keys] @param {Options} [options]
    * @returns {Promise<Result & {blocks?: Result[]}>}
    */
@@ -362,6 +372,34 @@ export class Service {
     for (const { tensors } of [answer, ...(answer.blocks ?? [])])
       for (const name of Object.keys(tensors)) tensors[name] = tensor(tensors[name]);
     return answer;
+  }
+
+  /**
+   * positions, i64, or f64 where they are no integers. Of attention_mask or ids, [tokens] or
+   * [batch, tokens], with style ("gpt2", "opt", "roberta", "fairseq", "bart"): [batch, tokens], and
+   * mask of the same shape; of packed lengths with style: [1, all tokens]; of grid ("2x3") or
+   * segments ("3,2x2,2", or objects as in JSON) with style "mrope" or the like: [axes, tokens];
+   * readouts have rope_delta of segments. Two of these, or none: Problem. Keys: padding_idx, merge,
+   * patch, coords, grid_order and more.
+   * @param {object} keys @param {Options} [options] @returns {Promise<Result>}
+   */
+  positions(keys, options) {
+    return this.#tensors("/v1/positions.safetensors", null, keys, options, {}, true);
+  }
+
+  /**
+   * A model's config.json (an object, its text or bytes) as encodings: inv_freq and band [pairs],
+   * or slopes [heads]; of models whose layers differ inv_freq_full_attention and the like. `specs`
+   * (applies_to, spec, compact), `layers`, `read`, `assumed` and `warnings` stand beside tensors.
+   * Keys: layout, context, layer_type, lenient, dtype, dialect. Problem: where the config
+   * contradicts itself, or lacks something.
+   * @param {object | string | ArrayBuffer} config @param {object} [keys] @param {Options} [options]
+   * @returns {Promise<Result & {specs: object[], layers?: object[], read: object[],
+   *     assumed: object[], warnings: object[]}>}
+   */
+  async fromConfig(config, keys = {}, options) {
+    const { query } = spell(null, keys, false);
+    return this.#read(await this.post(`/v1/from-config.safetensors?${query}`, config, options));
   }
 
   /**

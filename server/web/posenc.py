@@ -327,6 +327,8 @@ _PLACES = ("positions", "k_positions", "offsets", "anchors")  # lists that may b
 def _plain(name, value):
     """What JSON has as the value of a key: arrays as lists, ranges as text."""
     value = value.tolist() if hasattr(value, "tolist") else value
+    if name == "specs":  # {"q": one, "k": another}
+        return {which: _compact(spec) for which, spec in value.items()}
     if isinstance(value, dict):  # {"axes": [rows, columns]}
         return {axes: [tensor(axis).tolist() for axis in lists] for axes, lists in value.items()}
     if isinstance(value, (list, tuple)) and name in _PLACES and len(value) > 2:
@@ -573,13 +575,14 @@ class Service:
         body = body.encode() if isinstance(body, str) else body
         return self.request("POST", path, body, {"Content-Type": content_type, **(headers or {})})
 
-    def _ask(self, path, spec, keys, tensors=None):
-        """GET, or POST where there are tensors."""
-        query, members = _spell(spec, keys, bool(tensors))
+    def _ask(self, path, spec, keys, tensors=None, in_body=False):
+        """GET; POST where there are tensors, or what has a place in a body only."""
+        query, members = _spell(spec, keys, in_body or bool(tensors) or "specs" in keys)
+        target = f"{path}?{query}"
         if not tensors:
-            return self.get(f"{path}?{query}")
+            return self.post(target, members) if members else self.get(target)
         metadata = {"request": json.dumps(members, allow_nan=False)}
-        return self.post(f"{path}?{query}", write_safetensors(tensors, metadata), SAFETENSORS)
+        return self.post(target, write_safetensors(tensors, metadata), SAFETENSORS)
 
     # -- What it computes; keys that are not named here go into the request as they are
 
@@ -587,11 +590,12 @@ class Service:
               sin=None, **keys):
         """
         x encoded, or q, k, or for bias kinds scores: an array of its shape and type, a tuple for
-        several. The caller's own are `table`, for learned and t5, and `cos` and `sin`, for rope.
-        Keys: positions, k_positions, axes ("bhtd", ...: needed from rank 3 on), inverse, dtype,
-        stages. Without tensors: test vectors and what becomes of them, (x, y), by the keys shape,
-        content, seed. With with_=["cos", "sin", ...] a Result that has these too, laid out by width
-        and pack.
+        several. The caller's own are `table`, for learned and t5, and `cos` and `sin`, for rope; q
+        and k may have encodings of their own, specs={"q": ..., "k": ...} in place of spec. Keys:
+        positions, k_positions, axes ("bhtd", ...: needed from rank 3 on), inverse, dtype, stages.
+        Without tensors: test vectors and what becomes of them, (x, y), by the keys shape, content,
+        seed. With with_=["cos", "sin", ...] a Result that has these too, laid out by width and
+        pack.
         """
         given = {"x": x, "q": q, "k": k, "scores": scores, "table": table, "cos": cos, "sin": sin}
         given = {name: value for name, value in given.items() if value is not None}
@@ -623,14 +627,39 @@ class Service:
     def scores(self, spec=None, *, q=None, k=None, **keys):
         """
         Result with scores [anchors, offsets], offsets, anchors, and readouts; a list of Results for
-        a list of encodings. q and k are [d] or [n, d], seeded if not given. Keys: anchors, offsets,
-        content, seed, gain, scale, normalize, terms.
+        a list of encodings. q and k are [d] or [n, d], seeded if not given. They may have encodings
+        of their own, specs={"q": ..., "k": ...} in place of spec. Keys: anchors, offsets, content,
+        seed, gain, scale, normalize, terms.
         """
         tensors = {name: tensor(x) for name, x in (("q", q), ("k", k)) if x is not None}
         document = self._ask("/v1/scores.json", spec, keys, tensors).json()
         if "blocks" in document:
             return [_json_result(block, self._make) for block in document["blocks"]]
         return _json_result(document, self._make)
+
+    def positions(self, **keys):
+        """
+        Result with positions, i64, or f64 where they are no integers. Of attention_mask or ids,
+        [tokens] or [batch, tokens], with style ("gpt2", "opt", "roberta", "fairseq", "bart"):
+        [batch, tokens], and mask of the same shape; of packed lengths with style: [1, all tokens];
+        of grid ("2x3") or segments ("3,2x2,2", or dicts as in JSON) with style="mrope" or the like:
+        [axes, tokens]; readouts have rope_delta of segments. Two of these, or none: Problem. Keys:
+        padding_idx, merge, patch, coords, grid_order and more.
+        """
+        answer = self._ask("/v1/positions.safetensors", None, keys, in_body=True)
+        return _result(answer, self._make)
+
+    def from_config(self, config, **keys):
+        """
+        A model's config.json (a dict, its text, or a pathlib.Path of the file) as encodings. Result
+        with inv_freq and band [pairs], or slopes [heads]; of models whose layers differ
+        inv_freq_full_attention and the like. `document` has specs (applies_to, spec, compact),
+        layers, read, assumed, warnings. Keys: layout, context, layer_type, lenient, dtype, dialect.
+        Problem: where the config contradicts itself, or lacks something.
+        """
+        body = config.read_bytes() if isinstance(config, pathlib.PurePath) else config
+        query, _ = _spell(None, keys, False)
+        return _result(self.post(f"/v1/from-config.safetensors?{query}", body), self._make)
 
     def spec(self, spec=None, **keys):
         """A dict: spec with all defaults, compact, spec_id."""

@@ -255,6 +255,75 @@ test("scores of the documentation", async () => {
   assert.deepEqual(numbers(own.tensors.scores), [1]);
 });
 
+test("scores of two encodings", async () => {
+  const specs = { q: "rope:dim=2", k: { kind: "rope", dim: 2, scaling: "linear", factor: 2 } };
+  const keys = { specs, anchors: [4], offsets: [0, 1, 2] };
+  const own = await service.scores(null, { ...keys, q: [1, 2], k: [3, -1] });
+  own.tensors.scores.data.forEach((score, offset) => {
+    const turn = (4 + offset) / 2 - 4; // of the key against the query
+    assert.ok(Math.abs(score - (Math.cos(turn) * (3 - 2) + Math.sin(turn) * (1 + 6))) < 1e-14);
+  });
+  assert.equal(own.specs.k.factor, 2);
+  const drawn = await service.scores(null, keys);
+  assert.deepEqual(drawn.tensors.scores.shape, [1, 3]);
+  const turned = await service.apply(null, { specs, q: [[1, 2]], k: [[1, 2]], positions: [4] });
+  const cosine = ({ data: [first] }, angle) =>
+    Math.abs(first - (Math.cos(angle) - 2 * Math.sin(angle))) < 1e-14;
+  assert.ok(cosine(turned.tensors.q_out, 4) && cosine(turned.tensors.k_out, 2));
+  await assert.rejects(service.scores(null, { specs: { q: "rope:dim=2" } }), /\/specs/);
+  await assert.rejects(service.scores("rope:dim=2", keys), /\/spec/);
+});
+
+test("positions of tokens, grids and segments", async () => {
+  const rows = ({ tensors: { positions: { shape: [n, width], data } } }) =>
+    Array.from({ length: n }, (_, i) => Array.from(data.slice(i * width, (i + 1) * width), Number));
+  for (const ids of [[[1, 1, 7, 8], [5, 6, 7, 8]], "1,1,7,8;5,6,7,8"]) {
+    const found = await service.positions({ ids, style: "roberta" });
+    assert.equal(found.tensors.positions.dtype, "i64"); // behind padding_idx, 1
+    assert.deepEqual(rows(found), [[1, 1, 2, 3], [2, 3, 4, 5]]);
+    assert.deepEqual(numbers(found.tensors.mask), [0, 0, 1, 1, 1, 1, 1, 1]);
+  }
+  const mask = BigInt64Array.of(0n, 1n, 1n);
+  const masked = await service.positions({ attention_mask: mask, style: "gpt2" });
+  assert.deepEqual(rows(masked), [[0, 0, 1]]);
+  const packed = await service.positions({ lengths: [3, 2], style: "bart" });
+  assert.deepEqual(rows(packed), [[2, 3, 4, 2, 3]]);
+  const centred = await service.positions({ grid: "1x2", coords: "center" });
+  assert.equal(centred.tensors.positions.dtype, "f64");
+  assert.deepEqual(rows(centred), [[0, 0], [-0.5, 0.5]]);
+  for (const segments of [[{ text: 2 }, { grid: [1, 2, 2] }, { text: 1 }], "2,2x2,1"]) {
+    const text = await service.positions({ segments, style: "mrope", merge: 1 });
+    assert.deepEqual(rows(text),
+      [[0, 1, 2, 2, 2, 2, 4], [0, 1, 2, 2, 3, 3, 4], [0, 1, 2, 3, 2, 3, 4]]);
+    assert.deepEqual(text.readouts, { rope_delta: -2 });
+  }
+  for (const keys of [{}, { ids: [1], grid: "2x2" }, { ids: [1] }])
+    await assert.rejects(service.positions(keys), Problem);
+});
+
+test("from a model's config", async () => {
+  const config = { model_type: "llama", head_dim: 8, rope_theta: 1e4,
+    rope_scaling: { rope_type: "linear", factor: 4 } };
+  const text = JSON.stringify(config);
+  for (const given of [config, text, new TextEncoder().encode(text)]) {
+    const found = await service.fromConfig(given);
+    found.tensors.inv_freq.data.forEach((value, i) =>
+      assert.ok(Math.abs(value / (0.25 * 10 ** -i) - 1) < 1e-15));
+    assert.deepEqual(numbers(found.tensors.band), [2, 2, 2, 2]);
+    assert.equal(found.specs[0].compact, "rope:dim=8,layout=half,scaling=linear,factor=4");
+    assert.deepEqual(found.assumed.map(({ key }) => key), ["layout"]);
+    assert.deepEqual(found.warnings, []);
+  }
+  const other = await service.fromConfig(config, { layout: "interleaved", dtype: "f32" });
+  assert.equal(other.specs[0].spec.layout, "interleaved");
+  assert.equal(other.tensors.inv_freq.dtype, "f32");
+  const mixed = await service.fromConfig({ model_type: "gemma3_text", num_hidden_layers: 6 });
+  assert.ok(mixed.tensors.inv_freq_full_attention && mixed.tensors.inv_freq_sliding_attention);
+  assert.deepEqual(mixed.layers.map(({ spec }) => spec), [1, 1, 1, 1, 1, 0]);
+  config.rope_scaling = { rope_type: "linear", facto: 4 };
+  await assert.rejects(service.fromConfig(config), /\/rope_scaling\/facto/);
+});
+
 test("spec in three spellings", async () => {
   const ids = await Promise.all([
     service.spec("rope:dim=64"), service.spec({ kind: "rope", dim: 64 }),

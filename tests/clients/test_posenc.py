@@ -2,6 +2,7 @@
 """test_posenc.py: what posenc.py computes, with the daemon: every method, every dtype and array."""
 
 import array
+import json
 import math
 import struct
 
@@ -307,6 +308,88 @@ def test_scores_of_own_vectors(posenc):
     # The key is turned by one radian: q.k there is (3c + s) + 2 (3s - c).
     turned = math.cos(1) * (3 - 2) + math.sin(1) * (1 + 6)
     assert result["scores"][0, 0] == 1 and abs(result["scores"][0, 1] - turned) < 1e-15
+
+
+def test_scores_of_two_encodings(posenc):
+    q, k = [1.0, 2.0], [3.0, -1.0]
+    own = {"q": "rope:dim=2", "k": {"kind": "rope", "dim": 2, "scaling": "linear", "factor": 2}}
+    keys = {"specs": own, "anchors": [4], "offsets": [0, 1, 2]}
+    result = posenc.scores(q=q, k=k, **keys)
+    for offset, score in enumerate(result["scores"][0]):
+        turn = (4 + offset) / 2 - 4  # of the key against the query
+        expected = math.cos(turn) * (3 - 2) + math.sin(turn) * (1 + 6)
+        assert abs(score - expected) < 1e-14
+    assert result.document["specs"]["k"]["factor"] == 2 and result.spec is None
+    assert posenc.scores(**keys)["scores"].shape == (1, 3)  # of drawn vectors
+    q_out, k_out = posenc.apply(specs=own, q=[[1.0, 2.0]], k=[[1.0, 2.0]], positions=[4])
+    assert numpy.allclose(q_out, [[math.cos(4) - 2 * math.sin(4), math.sin(4) + 2 * math.cos(4)]])
+    assert numpy.allclose(k_out, [[math.cos(2) - 2 * math.sin(2), math.sin(2) + 2 * math.cos(2)]])
+    with pytest.raises(Problem, match="/specs"):
+        posenc.scores(specs={"q": "rope:dim=2"})
+    with pytest.raises(Problem, match="/spec"):
+        posenc.scores("rope:dim=2", **keys)
+
+
+@pytest.mark.parametrize("ids", [
+    [[1, 1, 7, 8], [5, 6, 7, 8]], numpy.array([[1, 1, 7, 8], [5, 6, 7, 8]]),
+    tensor([[1, 1, 7, 8], [5, 6, 7, 8]], "i64"), "1,1,7,8;5,6,7,8",
+], ids=lambda ids: type(ids).__name__)
+def test_positions_of_tokens(posenc, ids):
+    result = posenc.positions(ids=ids, style="roberta")
+    assert result["positions"].dtype == "int64"  # behind padding_idx, 1
+    assert result["positions"].tolist() == [[1, 1, 2, 3], [2, 3, 4, 5]]
+    assert result["mask"].tolist() == [[0, 0, 1, 1], [1, 1, 1, 1]]
+    masked = posenc.positions(attention_mask=result["mask"], style="gpt2")["positions"]
+    assert masked.tolist() == [[0, 0, 0, 1], [0, 1, 2, 3]]
+
+
+def test_positions_of_other_things(posenc):
+    packed = posenc.positions(lengths=[3, 2], style="bart")
+    assert list(packed) == ["positions"] and packed["positions"].tolist() == [[2, 3, 4, 2, 3]]
+    assert posenc.positions(grid="2x2")["positions"].tolist() == [[0, 0, 1, 1], [0, 1, 0, 1]]
+    centred = posenc.positions(grid="1x2", coords="center")["positions"]
+    assert centred.dtype == "float64" and centred.tolist() == [[0, 0], [-0.5, 0.5]]
+    segments = [{"text": 2}, {"grid": [1, 2, 2]}, {"text": 1}]
+    for given in (segments, "2,2x2,1"):
+        text = posenc.positions(segments=given, style="mrope", merge=1)
+        assert text["positions"].tolist() == [[0, 1, 2, 2, 2, 2, 4], [0, 1, 2, 2, 3, 3, 4],
+                                              [0, 1, 2, 3, 2, 3, 4]]
+        assert text.readouts == {"rope_delta": -2}
+    for keys in ({}, {"ids": [1], "grid": "2x2"}, {"ids": [1]}):
+        with pytest.raises(Problem):
+            posenc.positions(**keys)
+
+
+def test_from_config(posenc, tmp_path):
+    config = {"model_type": "llama", "head_dim": 8, "rope_theta": 1e4,
+              "rope_scaling": {"rope_type": "linear", "factor": 4}}
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config))
+    for given in (config, json.dumps(config), file):
+        result = posenc.from_config(given)
+        assert numpy.allclose(result["inv_freq"] * 4, [1, 0.1, 0.01, 0.001], rtol=1e-15, atol=0)
+        assert result["band"].tolist() == [2] * 4 and result.readouts["divided"] == 4
+        one, = result.document["specs"]
+        assert one["compact"] == "rope:dim=8,layout=half,scaling=linear,factor=4"
+        assert {"pointer": "/head_dim", "as": "dim=8"} in result.document["read"]
+        assert [assumed["key"] for assumed in result.document["assumed"]] == ["layout"]
+        assert result.document["warnings"] == []
+    other = posenc.from_config(config, layout="interleaved", dtype="f32")
+    assert other.document["specs"][0]["spec"]["layout"] == "interleaved"
+    assert other["inv_freq"].dtype == "float32"
+
+
+def test_from_config_of_other_models(posenc):
+    mixed = posenc.from_config({"model_type": "gemma3_text", "num_hidden_layers": 6})
+    assert list(mixed)[::2] == ["inv_freq_full_attention", "inv_freq_sliding_attention"]
+    assert [layer["spec"] for layer in mixed.document["layers"]] == [1, 1, 1, 1, 1, 0]
+    bloom = posenc.from_config({"model_type": "bloom", "n_head": 2})
+    assert bloom["slopes"].tolist() == [2**-4, 2**-8]
+    learned = posenc.from_config({"model_type": "gpt2", "n_embd": 8, "n_positions": 32})
+    assert not learned and learned.document["specs"][0]["compact"] == "learned:dim=8,rows=32"
+    with pytest.raises(Problem, match="/rope_scaling/facto"):
+        posenc.from_config({"model_type": "llama", "head_dim": 8,
+                            "rope_scaling": {"rope_type": "linear", "facto": 4}})
 
 
 def test_spec(posenc):
