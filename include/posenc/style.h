@@ -15,11 +15,13 @@ extern "C" {
 #define PE_SEGMENTS_MAX          1024   /* runs of text, images and videos in one sequence */
 #define PE_SEGMENT_SECONDS_MAX   3600.0 /* from one frame to the next */
 #define PE_TOKENS_PER_SECOND_MAX 1000
+#define PE_CHUNK_SIZE_MAX        4503599627370496.0 /* 2^52: two chunks are positions */
 
 enum pe_style_of {
     PE_STYLE_OF_TOKENS,   /* sequences with padding, or packed behind each other */
     PE_STYLE_OF_SEGMENTS, /* a sequence of text, images and videos: frame, row, column */
     PE_STYLE_OF_PATCHES,  /* the patches of images and videos by themselves */
+    PE_STYLE_OF_CHUNKS,   /* sequences packed behind each other, in chunks: a row per variant */
 };
 
 /* How a library counts. */
@@ -44,6 +46,28 @@ const struct pe_style *pe_style_find(const char *name, size_t len); /* NULL: non
 void pe_style_tokens(const struct pe_style *style, double padding_idx, const bool *real, size_t n,
                      double *out);
 
+/* Dual chunk attention: tokens count from 0 in chunks of size - local. A key is rotated once, a
+ * query by every other variant, of which attention takes one by how many chunks the key is behind:
+ * none, one or more. The critical variants go on beyond the size of a chunk. */
+enum pe_chunk_variant {
+    PE_CHUNK_KEY,
+    PE_CHUNK_QUERY, /* the key in the same chunk */
+    PE_CHUNK_SUCCESSIVE,
+    PE_CHUNK_INTER,
+    PE_CHUNK_SUCCESSIVE_CRITICAL,
+    PE_CHUNK_INTER_CRITICAL,
+    PE_CHUNK_VARIANTS_N
+};
+const char *const *pe_chunk_variants(void); /* their names: "key", "query", ... */
+
+struct pe_chunks {
+    double size, local; /* whole numbers, 0 <= local < size <= PE_CHUNK_SIZE_MAX */
+};
+
+/* The position that a variant has for a token, a whole number from 0. */
+double pe_chunk_position(const struct pe_chunks *chunks, enum pe_chunk_variant variant,
+                         double token);
+
 /* A run of text, or the grid of an image or a video. */
 struct pe_segment {
     size_t text;    /* tokens; 0: a grid of */
@@ -60,7 +84,7 @@ size_t pe_segments_print(const struct pe_segment *segments, size_t n, char *out,
 
 /* Segments, and what a style has to know of them. */
 struct pe_segments {
-    const struct pe_style *style; /* any but PE_STYLE_OF_TOKENS */
+    const struct pe_style *style; /* of segments or of patches */
     const struct pe_segment *at;
     size_t n;
     size_t patch, merge;      /* rows and columns count pixels, patch by patch in a token's row;

@@ -22,10 +22,11 @@ static const struct pe_param keys[] = {
      "seconds from frame to frame; in JSON also a list of {\"text\": 3}, {\"grid\": [1,4,4]} and "
      "{\"grid\": [2,4,4], \"seconds\": 0.5}."},
     {"style", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL,
-     STYLES_OF_TOKENS " mrope mrope_interleaved vision pixtral", NULL,
+     STYLES_OF_TOKENS " mrope mrope_interleaved vision pixtral dual_chunk", NULL,
      "Whose rule it is. Tokens: gpt2 from 0; opt, roberta and fairseq from padding_idx + 1; bart "
      "from 2. Segments: mrope, and mrope_interleaved with frames apart. Patches: vision (row and "
-     "column in blocks of merge x merge), pixtral (row * max_width + column). A grid needs none."},
+     "column in blocks of merge x merge), pixtral (row * max_width + column). Lengths: dual_chunk, "
+     "the key and the queries of dual chunk attention. A grid needs none."},
     KEY_PADDING_IDX,
     {"patch", "patch_size", PE_INT, 1, PE_POSITION_MAX, 0, 0, "1", NULL, NULL,
      "Rows and columns of segments count pixels, of which patch x patch are one patch."},
@@ -36,19 +37,31 @@ static const struct pe_param keys[] = {
      "its longer side."},
     {"max_width", NULL, PE_INT, 1, PE_POSITIONS_N_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "style=pixtral: patches side by side in the largest image."},
+    {"chunk_size", NULL, PE_INT, 1, PE_CHUNK_SIZE_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "style=dual_chunk: the largest position that a query has without being critical."},
+    {"local_size", NULL, PE_INT, 0, PE_CHUNK_SIZE_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "style=dual_chunk: less than chunk_size; keys count anew every chunk_size - local_size "
+     "tokens."},
 };
 
 /* ---- Tokens -------------------------------------------------------------------------------- */
 
+#define OF_TOKENS  (1U << PE_STYLE_OF_TOKENS)
+#define OF_IMAGES  (1U << PE_STYLE_OF_SEGMENTS | 1U << PE_STYLE_OF_PATCHES)
+#define OF_LENGTHS (OF_TOKENS | 1U << PE_STYLE_OF_CHUNKS)
+
 /* The style, which must be of what is given. */
-static const struct pe_style *style_for(struct job *job, bool tokens, const char *name)
+static const struct pe_style *style_for(struct job *job, unsigned of, const char *name)
 {
-    const struct pe_style *style = style_read(job);
-    if (!style || tokens == (style->of == PE_STYLE_OF_TOKENS))
+    const struct pe_style *style = style_read(job), *other;
+    if (!style || of & 1U << style->of)
         return style;
-    err_add(&job->request->err, ERR_invalid_value, job_where(job, "style"),
-            tokens ? "gpt2, opt, roberta, fairseq or bart"
-                   : "mrope, mrope_interleaved, vision or pixtral",
+    const char *hint = NULL;
+    for (size_t i = 0; (other = pe_style_at(i)); i++)
+        if (of & 1U << other->of)
+            hint = arena_printf(&job->request->arena, "%s%s%s", hint ? hint : "",
+                                hint ? ", " : "one of ", other->name);
+    err_add(&job->request->err, ERR_invalid_value, job_where(job, "style"), hint,
             "style=%s is none for %s", style->name, name);
     return NULL;
 }
@@ -58,7 +71,7 @@ static bool read_padded(struct job *job, struct ids *out)
     static const char *const padding[] = {"padding_idx", NULL};
     bool ids = job_key(job, "ids")->given;
     struct numbers numbers;
-    const struct pe_style *style = style_for(job, true, ids ? "ids" : "attention_mask");
+    const struct pe_style *style = style_for(job, OF_TOKENS, ids ? "ids" : "attention_mask");
     out->real = mask_read(job, NULL, &numbers);
     if (!style || !out->real)
         return false;
@@ -68,6 +81,7 @@ static bool read_padded(struct job *job, struct ids *out)
     double padding_idx = style->reads_padding_idx ? mask_padding_idx(job, NULL) : 0;
     out->n = numbers.shape[numbers.rank - 1];
     out->rows = numbers.count / out->n;
+    out->row = "batch";
     out->whole = true;
     out->at = job_alloc(job, numbers.count, sizeof *out->at);
     for (size_t i = 0; out->at && i < numbers.count; i += out->n)
@@ -75,33 +89,82 @@ static bool read_padded(struct job *job, struct ids *out)
     return out->at != NULL;
 }
 
+/* The lengths, and all tokens in them. */
+static bool read_lengths(struct job *job, struct numbers *lengths, size_t *total)
+{
+    if (!numbers_read(job, "lengths", lengths, NULL))
+        return false;
+    if (lengths->rank != 1)
+        return err_add(&job->request->err, ERR_shape_mismatch, places_where(job, "lengths"), NULL,
+                       "lengths are one list; got %zu axes", lengths->rank);
+    if (!numbers_whole(job, "lengths", lengths, 1, (double)PE_POSITIONS_N_MAX) ||
+        !numbers_echo(job, "lengths", lengths))
+        return false;
+    double sum = 0;
+    for (size_t i = 0; i < lengths->count; i++)
+        sum += lengths->at[i];
+    if (sum > (double)PE_POSITIONS_N_MAX)
+        return err_add(&job->request->err, ERR_limit_exceeded, places_where(job, "lengths"), NULL,
+                       "the sequences have %.0f tokens; at most %zu are allowed", sum,
+                       PE_POSITIONS_N_MAX);
+    *total = (size_t)sum;
+    return true;
+}
+
+/* The chunks of a style that has some; others do not read their keys. */
+static bool read_chunks(struct job *job, const struct pe_style *style, struct pe_chunks *chunks)
+{
+    static const char *const names[] = {"chunk_size", "local_size", NULL};
+    bool ok = true;
+    if (style->of != PE_STYLE_OF_CHUNKS)
+        return job_unread(job, names, "only style=dual_chunk counts in chunks");
+    for (const char *const *name = names; *name; name++)
+        if (!job_key(job, *name)->set)
+            ok = err_add(&job->request->err, ERR_missing_parameter, job_where(job, *name),
+                         "dual_chunk_attention_config of the model's config",
+                         "%s is missing: style=dual_chunk counts in chunks", *name);
+    if (!ok)
+        return false;
+    chunks->size = job_key(job, "chunk_size")->number;
+    chunks->local = job_key(job, "local_size")->number;
+    return chunks->local < chunks->size ||
+           err_add(&job->request->err, ERR_invalid_value, job_where(job, "local_size"), NULL,
+                   "local_size must be less than chunk_size (%.0f), got %.0f", chunks->size,
+                   chunks->local);
+}
+
+static void fill_chunks(const struct pe_chunks *chunks, size_t n, size_t row, double *out)
+{
+    for (size_t t = 0; t < n; t++)
+        out[t] = pe_chunk_position(chunks, (enum pe_chunk_variant)row, (double)t);
+}
+
 static bool read_packed(struct job *job, struct ids *out)
 {
     static const char *const padding[] = {"padding_idx", NULL};
-    struct numbers numbers;
-    const struct pe_style *style = style_for(job, true, "lengths");
-    if (!numbers_read(job, "lengths", &numbers, NULL))
+    struct numbers lengths;
+    struct pe_chunks chunks = {0};
+    size_t total = 0;
+    const struct pe_style *style = style_for(job, OF_LENGTHS, "lengths");
+    if (!read_lengths(job, &lengths, &total) || !style)
         return false;
-    if (numbers.rank != 1)
-        return err_add(&job->request->err, ERR_shape_mismatch, places_where(job, "lengths"), NULL,
-                       "lengths are one list; got %zu axes", numbers.rank);
-    if (!numbers_whole(job, "lengths", &numbers, 1, (double)PE_POSITIONS_N_MAX) ||
-        !numbers_echo(job, "lengths", &numbers) || !style)
+    bool ok = style->reads_padding_idx || job_unread(job, padding, "this style has no use for it");
+    if (!read_chunks(job, style, &chunks) || !ok)
         return false;
-    if (!style->reads_padding_idx && !job_unread(job, padding, "this style has no use for it"))
-        return false;
-    double total = 0;
-    for (size_t i = 0; i < numbers.count; i++)
-        total += numbers.at[i];
-    if (total > (double)PE_POSITIONS_N_MAX)
-        return err_add(&job->request->err, ERR_limit_exceeded, places_where(job, "lengths"), NULL,
-                       "the sequences have %.0f tokens; at most %zu are allowed", total,
-                       PE_POSITIONS_N_MAX);
+    bool chunked = style->of == PE_STYLE_OF_CHUNKS;
     double padding_idx = style->reads_padding_idx ? mask_padding_idx(job, NULL) : 0;
-    *out = (struct ids){.rows = 1, .n = (size_t)total, .whole = true};
-    double *at = out->at = job_alloc(job, out->n, sizeof *at);
-    for (size_t i = 0; at && i < numbers.count; at += (size_t)numbers.at[i++])
-        pe_style_tokens(style, padding_idx, NULL, (size_t)numbers.at[i], at);
+    *out = (struct ids){.rows = style->axes, .n = total, .row = "batch", .whole = true};
+    if (chunked) {
+        out->row = "variant";
+        out->names = pe_chunk_variants();
+    }
+    double *at = out->at = job_alloc(job, out->rows * out->n, sizeof *at);
+    for (size_t row = 0; at && row < out->rows; row++)
+        for (size_t i = 0; i < lengths.count; at += (size_t)lengths.at[i++])
+            if (chunked)
+                fill_chunks(&chunks, (size_t)lengths.at[i], row, at);
+            else
+                pe_style_tokens(style, padding_idx, NULL, (size_t)lengths.at[i], at);
     return out->at != NULL;
 }
 
@@ -112,7 +175,7 @@ static bool grid_in_style(struct job *job, const struct pe_grid *grid, struct id
 {
     static const char *const rules[] = {"grid_order", "coords", "coord_offset", "ref",
                                         "start",      "stop",   "coord_norm",   NULL};
-    const struct pe_style *style = style_for(job, false, "grid");
+    const struct pe_style *style = style_for(job, OF_IMAGES, "grid");
     if (!style || !job_unread(job, rules, "the style says how a grid is counted"))
         return false;
     if (grid->axes > 3)
@@ -143,10 +206,8 @@ static bool read_grid(struct job *job, struct ids *out)
     ok = (grid.order == PE_GRID_MERGE || job_unread(job, merge, "grid_order is not merge")) && ok;
     if (!ok)
         return false;
-    *out = (struct ids){.at = grid_places(job, &grid),
-                        .rows = grid.axes,
-                        .n = pe_grid_cells(&grid),
-                        .by_axis = true};
+    *out = (struct ids){
+        .at = grid_places(job, &grid), .rows = grid.axes, .n = pe_grid_cells(&grid), .row = "axis"};
     out->whole = grid.coords == PE_COORDS_INDEX && grid.offset == trunc(grid.offset);
     return out->at != NULL;
 }
@@ -155,7 +216,7 @@ static bool read_segments(struct job *job, struct ids *out)
 {
     struct pe_segment *segments;
     size_t n;
-    const struct pe_style *style = style_for(job, false, "segments");
+    const struct pe_style *style = style_for(job, OF_IMAGES, "segments");
     return positions_segments_read(job, &segments, &n) && style &&
            positions_from_segments(job, style, "segments", segments, n, out);
 }
@@ -169,7 +230,7 @@ static const struct source {
 } sources[] = {
     {"attention_mask", read_padded, {"style", "padding_idx", NULL}},
     {"ids", read_padded, {"style", "padding_idx", NULL}},
-    {"lengths", read_packed, {"style", "padding_idx", NULL}},
+    {"lengths", read_packed, {"style", "padding_idx", "chunk_size", "local_size", NULL}},
     {"grid",
      read_grid,
      {"style", "grid_order", "merge", "coords", "coord_offset", "ref", "start", "stop",
@@ -247,11 +308,11 @@ static void fill_mask(const struct job *job, const struct output *output, size_t
 static void output_state(struct job *job, const char *name, enum pe_dtype dtype, output_fill *fill)
 {
     const struct ids *own = job->own;
-    const char *row = own->by_axis ? "axis" : "batch";
     size_t shape[] = {own->rows, own->n};
     struct output *output = job_output(job, name, dtype, 2, shape);
     output->fill = fill;
-    output->axes[0] = (struct answer_axis){.name = row, .short_name = row};
+    output->axes[0] =
+        (struct answer_axis){.name = own->row, .short_name = own->row, .names = own->names};
     output->axes[1] = (struct answer_axis){.name = "token", .short_name = "token"};
 }
 
@@ -275,6 +336,9 @@ static bool compute(struct job *job)
     const struct ids *own = job->own;
     if (own->decodes)
         tree_number(job->answer.readouts, "rope_delta", own->delta);
+    struct tree *names = own->names ? tree_array(job->answer.readouts, "variants") : NULL;
+    for (size_t i = 0; names && i < own->rows; i++)
+        tree_string(names, NULL, own->names[i]);
     return true;
 }
 

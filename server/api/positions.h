@@ -11,10 +11,11 @@
 struct ids {
     double *at; /* [rows][n] */
     size_t rows, n;
-    bool by_axis;     /* rows are axes rather than sequences */
-    bool whole;       /* all are whole numbers, by the rule that made them */
-    const bool *real; /* [rows][n]: tokens rather than padding; NULL: nothing is said */
-    bool decodes;     /* delta is what decoding adds to the number of a token */
+    const char *row;          /* what a row is: "batch", "axis", "variant" */
+    const char *const *names; /* of the rows; NULL: they are numbered */
+    bool whole;               /* all are whole numbers, by the rule that made them */
+    const bool *real;         /* [rows][n]: tokens rather than padding; NULL: nothing is said */
+    bool decodes;             /* delta is what decoding adds to the number of a token */
     double delta;
 };
 

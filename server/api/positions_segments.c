@@ -162,7 +162,7 @@ bool positions_from_segments(struct job *job, const struct pe_style *style, cons
     double *at = ok ? job_alloc(job, style->axes * tokens, sizeof *at) : NULL;
     if (!at)
         return false;
-    *out = (struct ids){.at = at, .rows = style->axes, .n = tokens, .by_axis = true, .whole = true};
+    *out = (struct ids){.at = at, .rows = style->axes, .n = tokens, .row = "axis", .whole = true};
     out->delta = pe_segments_fill(
         &all, (double *const[]){at, at + tokens, at + (style->axes > 2 ? 2 : 0) * tokens});
     out->decodes = style->of == PE_STYLE_OF_SEGMENTS;

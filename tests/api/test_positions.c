@@ -110,6 +110,12 @@ Test(positions, follow_rules)
         {"grid=2x2x4&style=vision", "[2,16]",
          "[[0,0,1,1,0,0,1,1,0,0,1,1,0,0,1,1],[0,1,0,1,2,3,2,3,0,1,0,1,2,3,2,3]]"},
         {"segments=2x3,1x1&style=pixtral&max_width=10", "[1,7]", "[[0,1,2,10,11,12,0]]"},
+        {"lengths=8&style=dual_chunk&chunk_size=10&local_size=2", "[6,8]",
+         "[[0,1,2,3,4,5,6,7],[0,1,2,3,4,5,6,7],[8,9,10,10,10,10,10,10],"
+         "[10,10,10,10,10,10,10,10],[8,9,10,11,12,13,14,15],[10,11,12,13,14,15,16,17]]"},
+        {"lengths=4,2&style=dual_chunk&chunk_size=4&local_size=1", "[6,6]",
+         "[[0,1,2,0,0,1],[0,1,2,0,0,1],[3,4,4,3,3,4],[4,4,4,4,4,4],[3,4,5,3,3,4],"
+         "[4,5,6,4,4,5]]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char target[160];
@@ -166,6 +172,24 @@ Test(positions, say_what_they_are)
     json_decref(answer);
 }
 
+Test(positions, name_variants)
+{
+    json_t *answer =
+        answer_to("/v1/positions?lengths=1&style=dual_chunk&chunk_size=10&local_size=2", NULL);
+    char *names = json_dumps(json_object_get(answer, "readouts"), JSON_COMPACT);
+    cr_expect_str_eq(names, "{\"variants\":[\"key\",\"query\",\"successive\",\"inter\","
+                            "\"successive_critical\",\"inter_critical\"]}");
+    free(names);
+    json_decref(answer);
+    struct request request;
+    call(&request, "GET", "/v1/positions.csv?lengths=2&style=dual_chunk&chunk_size=10&local_size=2",
+         NULL);
+    cr_expect_str_eq(call_body(&request),
+                     "variant,0,1\nkey,0,1\nquery,0,1\nsuccessive,8,9\ninter,10,10\n"
+                     "successive_critical,8,9\ninter_critical,10,11\n");
+    call_end(&request);
+}
+
 /* A grid of the largest size, and one cell more. */
 Test(positions, have_a_limit)
 {
@@ -178,13 +202,36 @@ Test(positions, have_a_limit)
     call_end(&request);
 }
 
+struct mistake {
+    const char *target, *body;
+    int status;
+    const char *where, *says;
+};
+
+static void expect_mistakes(const struct mistake *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct request request;
+        call(&request, cases[i].body ? "POST" : "GET", cases[i].target, cases[i].body);
+        json_t *problem = call_json(&request);
+        const char *what = cases[i].body ? cases[i].body : cases[i].target;
+        cr_expect_eq(request.response.status, cases[i].status, "%s: %s", what, call_body(&request));
+        const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
+        const char *where = json_string_value(json_object_get(error, "pointer"));
+        if (!where)
+            where = json_string_value(json_object_get(error, "parameter"));
+        const char *says = json_string_value(json_object_get(error, "detail"));
+        says = says ? says : json_string_value(json_object_get(problem, "detail"));
+        cr_expect_str_eq(where ? where : "nowhere", cases[i].where, "%s", what);
+        cr_expect(says && strstr(says, cases[i].says), "%s: %s", what, says);
+        json_decref(problem);
+        call_end(&request);
+    }
+}
+
 Test(positions, name_mistakes)
 {
-    static const struct {
-        const char *target, *body;
-        int status;
-        const char *where, *says;
-    } cases[] = {
+    static const struct mistake cases[] = {
         {"/v1/positions", NULL, 400, "attention_mask", "positions of what?"},
         {"/v1/positions?lengths=3", NULL, 400, "style", "style is missing"},
         {"/v1/positions?lengths=3&style=mrope", NULL, 400, "style", "none for lengths"},
@@ -224,23 +271,31 @@ Test(positions, name_mistakes)
         {"/v1/positions", "{\"segments\":[{\"grid\":[3,4]}],\"style\":\"mrope\"}", 400, "/segments",
          "multiples"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct request request;
-        call(&request, cases[i].body ? "POST" : "GET", cases[i].target, cases[i].body);
-        json_t *problem = call_json(&request);
-        const char *what = cases[i].body ? cases[i].body : cases[i].target;
-        cr_expect_eq(request.response.status, cases[i].status, "%s: %s", what, call_body(&request));
-        const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
-        const char *where = json_string_value(json_object_get(error, "pointer"));
-        if (!where)
-            where = json_string_value(json_object_get(error, "parameter"));
-        const char *says = json_string_value(json_object_get(error, "detail"));
-        says = says ? says : json_string_value(json_object_get(problem, "detail"));
-        cr_expect_str_eq(where ? where : "nowhere", cases[i].where, "%s", what);
-        cr_expect(says && strstr(says, cases[i].says), "%s: %s", what, says);
-        json_decref(problem);
-        call_end(&request);
-    }
+    expect_mistakes(cases, sizeof cases / sizeof *cases);
+}
+
+Test(positions, name_mistakes_of_chunks)
+{
+    static const struct mistake cases[] = {
+        {"/v1/positions?attention_mask=1&style=dual_chunk&chunk_size=2&local_size=1", NULL, 400,
+         "chunk_size", "attention_mask does not read it"},
+        {"/v1/positions?ids=1&style=dual_chunk", NULL, 400, "style", "none for ids"},
+        {"/v1/positions?lengths=3&style=dual_chunk&local_size=1", NULL, 400, "chunk_size",
+         "chunk_size is missing"},
+        {"/v1/positions?lengths=3&style=dual_chunk&chunk_size=1", NULL, 400, "local_size",
+         "local_size is missing"},
+        {"/v1/positions?lengths=3&style=dual_chunk&chunk_size=8&local_size=8", NULL, 400,
+         "local_size", "less than chunk_size (8), got 8"},
+        {"/v1/positions?lengths=3&style=dual_chunk&chunk_size=0&local_size=0", NULL, 400,
+         "chunk_size", "at least 1, got 0"},
+        {"/v1/positions?lengths=3&style=dual_chunk&chunk_size=4503599627370497&local_size=0", NULL,
+         400, "chunk_size", "at most 4503599627370496"},
+        {"/v1/positions?lengths=3&style=dual_chunk&chunk_size=8&local_size=1&padding_idx=1", NULL,
+         400, "padding_idx", "no use"},
+        {"/v1/positions?lengths=3&style=gpt2&local_size=0", NULL, 400, "local_size",
+         "only style=dual_chunk"},
+    };
+    expect_mistakes(cases, sizeof cases / sizeof *cases);
 }
 
 /* Words of the key and names of the table. */
@@ -249,9 +304,11 @@ Test(positions, know_all_styles)
     for (size_t i = 0; i < pe_styles_n(); i++) {
         char target[160];
         const struct pe_style *style = pe_style_at(i);
-        snprintf(target, sizeof target, "/v1/positions?%s&style=%s%s",
-                 style->of == PE_STYLE_OF_TOKENS ? "lengths=1" : "segments=2x2", style->name,
-                 style->flat ? "&max_width=2" : "");
+        bool chunks = style->of == PE_STYLE_OF_CHUNKS;
+        snprintf(target, sizeof target, "/v1/positions?%s&style=%s%s%s",
+                 chunks || style->of == PE_STYLE_OF_TOKENS ? "lengths=1" : "segments=2x2",
+                 style->name, style->flat ? "&max_width=2" : "",
+                 chunks ? "&chunk_size=2&local_size=1" : "");
         json_t *answer = answer_to(target, NULL);
         const json_t *params = json_object_get(answer, "params");
         cr_expect_str_eq(json_string_value(json_object_get(params, "style")), style->name);

@@ -51,6 +51,40 @@ Test(styles, without_padding_all_count)
     cr_expect_arr_eq(got, ((double[]){2, 3, 4}), sizeof got);
 }
 
+/* A chunk of 10 with 2 of them local: keys count to 8. The example of the rule, and two more
+ * chunks; then chunks that are all of one length, and the largest ones. */
+Test(styles, count_in_chunks)
+{
+    static const struct {
+        struct pe_chunks chunks;
+        double token;
+        double wanted[PE_CHUNK_VARIANTS_N];
+    } cases[] = {
+        {{10, 2}, 0, {0, 0, 8, 10, 8, 10}},
+        {{10, 2}, 1, {1, 1, 9, 10, 9, 11}},
+        {{10, 2}, 2, {2, 2, 10, 10, 10, 12}},
+        {{10, 2}, 3, {3, 3, 10, 10, 11, 13}},
+        {{10, 2}, 7, {7, 7, 10, 10, 15, 17}},
+        {{10, 2}, 8, {0, 0, 8, 10, 8, 10}},
+        {{10, 2}, 17, {1, 1, 9, 10, 9, 11}},
+        {{10, 2}, 8003, {3, 3, 10, 10, 11, 13}},
+        {{4, 0}, 3, {3, 3, 4, 4, 7, 7}},
+        {{4, 0}, 4, {0, 0, 4, 4, 4, 4}},
+        {{10, 8}, 3, {1, 1, 3, 3, 3, 11}},
+        {{10, 9}, 3, {0, 0, 1, 1, 1, 10}},
+        {{262144, 8192}, 253952, {0, 0, 253952, 262144, 253952, 262144}},
+        {{PE_CHUNK_SIZE_MAX, 0},
+         PE_CHUNK_SIZE_MAX - 1,
+         {PE_CHUNK_SIZE_MAX - 1, PE_CHUNK_SIZE_MAX - 1, PE_CHUNK_SIZE_MAX, PE_CHUNK_SIZE_MAX,
+          PE_POSITION_MAX - 1, PE_POSITION_MAX - 1}},
+    };
+    for (size_t i = 0; i < N(cases); i++)
+        for (int v = PE_CHUNK_KEY; v < PE_CHUNK_VARIANTS_N; v++)
+            cr_expect_eq(
+                pe_chunk_position(&cases[i].chunks, (enum pe_chunk_variant)v, cases[i].token),
+                cases[i].wanted[v], "case %zu: %s", i, pe_chunk_variants()[v]);
+}
+
 Test(styles, stand_in_a_table)
 {
     for (size_t i = 0; i < pe_styles_n(); i++) {

@@ -130,6 +130,8 @@ static const struct {
     {"segments", "\"3,4x4,2\""},
     {"tokens_per_second", "2"},
     {"max_width", "64"},
+    {"chunk_size", "10"},
+    {"local_size", "2"},
     {"channels", "\"0:4\""},
     {"pairs", "\"0,1\""},
     {"context", "8192"},

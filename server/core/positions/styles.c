@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* styles.c: the table of styles, and the positions of sequences with padding. */
+/* styles.c: the table of styles, and the positions of sequences with padding and in chunks. */
+#include <math.h>
 #include <string.h>
 
 #include "posenc.h"
@@ -56,6 +57,12 @@ static const struct pe_style styles[] = {
      .axes = 1,
      .flat = true,
      .help = "row * max_width + column of each patch, row by row: Pixtral."},
+    {.name = "dual_chunk",
+     .of = PE_STYLE_OF_CHUNKS,
+     .axes = PE_CHUNK_VARIANTS_N,
+     .help =
+         "Keys count anew every chunk_size - local_size tokens; queries have five positions, by "
+         "how many chunks a key is behind: Qwen2.5-1M, vLLM."},
 };
 
 size_t pe_styles_n(void)
@@ -85,5 +92,32 @@ void pe_style_tokens(const struct pe_style *style, double padding_idx, const boo
         bool counts = !real || real[i] || style->counts_padding;
         out[i] = counts ? next : padding;
         next += counts;
+    }
+}
+
+const char *const *pe_chunk_variants(void)
+{
+    static const char *const names[PE_CHUNK_VARIANTS_N] = {
+        "key", "query", "successive", "inter", "successive_critical", "inter_critical",
+    };
+    return names;
+}
+
+double pe_chunk_position(const struct pe_chunks *chunks, enum pe_chunk_variant variant,
+                         double token)
+{
+    double length = chunks->size - chunks->local;
+    double place = fmod(token, length); /* exact */
+    switch (variant) {
+    case PE_CHUNK_SUCCESSIVE:
+        return fmin(place + length, chunks->size);
+    case PE_CHUNK_INTER: /* where the successive chunk ends */
+        return fmin(2 * length - 1, chunks->size);
+    case PE_CHUNK_SUCCESSIVE_CRITICAL:
+        return place + length;
+    case PE_CHUNK_INTER_CRITICAL:
+        return place + chunks->size;
+    default:
+        return place;
     }
 }
