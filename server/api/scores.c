@@ -383,11 +383,14 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
     }
     scores_readouts(readouts, &block);
     if (job->format == FORMAT_TXT) {
-        const char *said = scores_sentences(&job->request->arena, &block, job->specs[spec].compact);
-        answer->text_readouts =
-            answer->text_readouts && said
-                ? arena_printf(&job->request->arena, "%s\n%s", answer->text_readouts, said)
-                : said;
+        struct arena *arena = &job->request->arena;
+        const char *name = job->specs[spec].compact;
+        if (own->apart)
+            name = arena_printf(arena, "q %s, k %s", name, job->specs[K_SPEC].compact);
+        const char *said = scores_sentences(arena, &block, name);
+        answer->text_readouts = answer->text_readouts && said
+                                    ? arena_printf(arena, "%s\n%s", answer->text_readouts, said)
+                                    : said;
     }
     return true;
 }
