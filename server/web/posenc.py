@@ -326,6 +326,8 @@ _PLACES = ("positions", "k_positions", "offsets", "anchors")  # lists that may b
 
 def _plain(name, value):
     """What JSON has as the value of a key: arrays as lists, ranges as text."""
+    if str(getattr(value, "dtype", "")).endswith("bool"):  # masks, as 0 and 1
+        value = value * 1
     value = value.tolist() if hasattr(value, "tolist") else value
     if name == "specs":  # {"q": one, "k": another}
         return {which: _compact(spec) for which, spec in value.items()}

@@ -339,8 +339,9 @@ def test_positions_of_tokens(posenc, ids):
     assert result["positions"].dtype == "int64"  # behind padding_idx, 1
     assert result["positions"].tolist() == [[1, 1, 2, 3], [2, 3, 4, 5]]
     assert result["mask"].tolist() == [[0, 0, 1, 1], [1, 1, 1, 1]]
-    masked = posenc.positions(attention_mask=result["mask"], style="gpt2")["positions"]
-    assert masked.tolist() == [[0, 0, 0, 1], [0, 1, 2, 3]]
+    for mask in (result["mask"], result["mask"] == 1):
+        masked = posenc.positions(attention_mask=mask, style="gpt2")["positions"]
+        assert masked.tolist() == [[0, 0, 0, 1], [0, 1, 2, 3]]
 
 
 def test_positions_of_other_things(posenc):
