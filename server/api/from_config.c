@@ -90,6 +90,8 @@ static void apply_dialect(struct model *model, struct set *set)
                    set->slot->spec.kind->name);
     for (size_t i = 0; i < faults.n && i < PE_FAULTS_MAX; i++) {
         const char *key = faults.item[i].param;
+        if (model->family->flags & FAMILY_MLA && strncmp(key, "mscale", 6) == 0)
+            continue; /* vLLM has another class for these, which reads them */
         int row = pe_params_find(&set->slot->spec.params, key, strlen(key));
         const char *where = row >= 0 ? set->where[row] : NULL;
         model_complain(model, ERR_conflicting_parameters, where, NULL, "%s", faults.item[i].detail);

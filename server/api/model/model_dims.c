@@ -163,9 +163,12 @@ static void assume_places(struct model *model, struct set *set)
 {
     unsigned flags = model->family->flags;
     const struct pe_params *params = &set->slot->spec.params;
+    const char *dialect = job_dialect(model->job);
+    bool theirs = !dialect || strcmp(dialect, "transformers") == 0;
     if (flags & FAMILY_TAIL)
         set_assumed(model, set, "rotary_offset", "tail", "its class rotates the last channels");
-    if (flags & FAMILY_HALVES_OUT && pe_params_get(params, "layout")->number == 0) /* interleaved */
+    bool interleaved = pe_params_get(params, "layout")->number == 0;
+    if (flags & FAMILY_HALVES_OUT && theirs && interleaved)
         set_assumed(model, set, "output_order", "halves",
                     "its class in transformers leaves what it rotated in two halves, as others do "
                     "not; scores are the same");
