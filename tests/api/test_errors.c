@@ -99,7 +99,7 @@ static const struct mistake mistakes[] = {
      "conflicting-parameters", "/specs", "together", "", 1},
     /* keys that would have no effect */
     {"GET", "/v1/table?kind=rope&value=encoding&width=full", NULL, 400, "conflicting-parameters",
-     "width", "only cos, sin and angles", "", 1},
+     "width", "only cos, sin, angles and scales", "", 1},
     {"GET", "/v1/table?kind=alibi&channels=0", NULL, 400, "conflicting-parameters", "channels",
      "has no channels", "", 1},
     {"GET", "/v1/table?kind=alibi&keys=3&positions=0:4", NULL, 400, "conflicting-parameters",
