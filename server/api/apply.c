@@ -213,7 +213,7 @@ static bool read_positions(struct job *job, const struct apply *own, struct targ
         return apply_given_positions(job, target);
     bool none = tokens == 0 && (!given || job_positions_empty(job, name));
     bool ok = none || (!given && axes == 1)
-                  ? job_positions_count(job, axes, tokens, &target->positions)
+                  ? job_positions_count(job, spec, tokens, &target->positions)
                   : job_positions(job, name, spec, target->view.batches, &target->positions);
     if (!ok)
         return false;

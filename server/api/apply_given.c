@@ -107,6 +107,11 @@ bool apply_given_read(struct job *job, struct apply *own)
 
 bool apply_given_positions(struct job *job, struct target *target)
 {
+    static const char *const prefix[] = {"prefix", NULL};
+    static const char because[] = "without positions each token has its own row of cos and sin";
+    bool ok = job_unread(job, prefix, because);
+    if (!job_positions_lists_only(job, because) || !ok)
+        return false;
     size_t tokens = target->view.tokens, batches = target->view.batches;
     double *at = job_alloc(job, tokens * batches, sizeof *at);
     struct pe_positions *list = job_alloc(job, batches, sizeof *list);

@@ -37,11 +37,7 @@ static const struct pe_param keys[] = {
      "its longer side."},
     {"max_width", NULL, PE_INT, 1, PE_POSITIONS_N_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
      "style=pixtral: patches side by side in the largest image."},
-    {"chunk_size", NULL, PE_INT, 1, PE_CHUNK_SIZE_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
-     "style=dual_chunk: the largest position that a query has without being critical."},
-    {"local_size", NULL, PE_INT, 0, PE_CHUNK_SIZE_MAX, 0, PE_OPTIONAL, NULL, NULL, NULL,
-     "style=dual_chunk: less than chunk_size; keys count anew every chunk_size - local_size "
-     "tokens."},
+    KEYS_CHUNKS("only the row of this one."),
 };
 
 /* ---- Tokens -------------------------------------------------------------------------------- */
@@ -111,60 +107,44 @@ static bool read_lengths(struct job *job, struct numbers *lengths, size_t *total
     return true;
 }
 
-/* The chunks of a style that has some; others do not read their keys. */
-static bool read_chunks(struct job *job, const struct pe_style *style, struct pe_chunks *chunks)
+/* A row per variant, or that of one. */
+static bool fill_chunks(struct job *job, const struct numbers *lengths, struct ids *out)
 {
-    static const char *const names[] = {"chunk_size", "local_size", NULL};
-    bool ok = true;
-    if (style->of != PE_STYLE_OF_CHUNKS)
-        return job_unread(job, names, "only style=dual_chunk counts in chunks");
-    for (const char *const *name = names; *name; name++)
-        if (!job_key(job, *name)->set)
-            ok = err_add(&job->request->err, ERR_missing_parameter, job_where(job, *name),
-                         "dual_chunk_attention_config of the model's config",
-                         "%s is missing: style=dual_chunk counts in chunks", *name);
-    if (!ok)
+    const struct pe_value *one = job_key(job, "variant");
+    struct pe_chunks chunks = {0};
+    size_t first = one->set ? (size_t)one->number : 0;
+    if (!chunks_read(job, &chunks))
         return false;
-    chunks->size = job_key(job, "chunk_size")->number;
-    chunks->local = job_key(job, "local_size")->number;
-    return chunks->local < chunks->size ||
-           err_add(&job->request->err, ERR_invalid_value, job_where(job, "local_size"), NULL,
-                   "local_size must be less than chunk_size (%.0f), got %.0f", chunks->size,
-                   chunks->local);
-}
-
-static void fill_chunks(const struct pe_chunks *chunks, size_t n, size_t row, double *out)
-{
-    for (size_t t = 0; t < n; t++)
-        out[t] = pe_chunk_position(chunks, (enum pe_chunk_variant)row, (double)t);
+    out->row = "variant";
+    out->names = pe_chunk_variants() + first;
+    out->rows = one->set ? 1 : PE_CHUNK_VARIANTS_N;
+    double *at = out->at = job_alloc(job, out->rows * out->n, sizeof *at);
+    for (size_t row = 0; at && row < out->rows; row++)
+        for (size_t i = 0; i < lengths->count; i++)
+            for (double token = 0; token < lengths->at[i]; token++)
+                *at++ = pe_chunk_position(&chunks, (enum pe_chunk_variant)(first + row), token);
+    return out->at != NULL;
 }
 
 static bool read_packed(struct job *job, struct ids *out)
 {
     static const char *const padding[] = {"padding_idx", NULL};
     struct numbers lengths;
-    struct pe_chunks chunks = {0};
     size_t total = 0;
     const struct pe_style *style = style_for(job, OF_LENGTHS, "lengths");
     if (!read_lengths(job, &lengths, &total) || !style)
         return false;
+    bool chunks = style->of == PE_STYLE_OF_CHUNKS;
     bool ok = style->reads_padding_idx || job_unread(job, padding, "this style has no use for it");
-    if (!read_chunks(job, style, &chunks) || !ok)
+    if (!(chunks || chunks_unread(job)) || !ok)
         return false;
-    bool chunked = style->of == PE_STYLE_OF_CHUNKS;
+    *out = (struct ids){.rows = 1, .n = total, .row = "batch", .whole = true};
+    if (chunks)
+        return fill_chunks(job, &lengths, out);
     double padding_idx = style->reads_padding_idx ? mask_padding_idx(job, NULL) : 0;
-    *out = (struct ids){.rows = style->axes, .n = total, .row = "batch", .whole = true};
-    if (chunked) {
-        out->row = "variant";
-        out->names = pe_chunk_variants();
-    }
-    double *at = out->at = job_alloc(job, out->rows * out->n, sizeof *at);
-    for (size_t row = 0; at && row < out->rows; row++)
-        for (size_t i = 0; i < lengths.count; at += (size_t)lengths.at[i++])
-            if (chunked)
-                fill_chunks(&chunks, (size_t)lengths.at[i], row, at);
-            else
-                pe_style_tokens(style, padding_idx, NULL, (size_t)lengths.at[i], at);
+    double *at = out->at = job_alloc(job, out->n, sizeof *at);
+    for (size_t i = 0; at && i < lengths.count; at += (size_t)lengths.at[i++])
+        pe_style_tokens(style, padding_idx, NULL, (size_t)lengths.at[i], at);
     return out->at != NULL;
 }
 
@@ -230,7 +210,7 @@ static const struct source {
 } sources[] = {
     {"attention_mask", read_padded, {"style", "padding_idx", NULL}},
     {"ids", read_padded, {"style", "padding_idx", NULL}},
-    {"lengths", read_packed, {"style", "padding_idx", "chunk_size", "local_size", NULL}},
+    {"lengths", read_packed, {"style", "padding_idx", "chunk_size", "local_size", "variant", NULL}},
     {"grid",
      read_grid,
      {"style", "grid_order", "merge", "coords", "coord_offset", "ref", "start", "stop",

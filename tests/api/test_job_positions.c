@@ -66,6 +66,61 @@ Test(job_positions, of_a_query)
     }
 }
 
+/* A chunk of 10, 2 of them local: tokens count to 8. */
+Test(job_positions, in_chunks)
+{
+    static const struct {
+        const char *variant, *positions;
+    } cases[] = {
+        {"key", "[0,1,2,3,4,5,6,7,0]"},
+        {"query", "[0,1,2,3,4,5,6,7,0]"},
+        {"successive", "[8,9,10,10,10,10,10,10,8]"},
+        {"inter", "[10,10,10,10,10,10,10,10,10]"},
+        {"successive_critical", "[8,9,10,11,12,13,14,15,8]"},
+        {"inter_critical", "[10,11,12,13,14,15,16,17,10]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char target[256];
+        snprintf(target, sizeof target,
+                 "/v1/rotation?kind=rope&dim=2&positions=16:25&with=positions&style=dual_chunk&"
+                 "chunk_size=10&local_size=2&variant=%s",
+                 cases[i].variant);
+        json_t *answer = answer_to(target, NULL);
+        expect_member(answer, "tensors", "positions", "data", cases[i].positions, target);
+        expect_member(answer, "params", "positions", NULL, "\"16:25\"", target);
+        json_decref(answer);
+    }
+}
+
+/* Tokens that are counted, batch rows, and a token that stands nowhere: turned by 2 and 3 radians
+ * as by positions that say so. */
+Test(job_positions, in_chunks_turn_vectors)
+{
+#define CHUNKS                                                                                     \
+    "\"style\":\"dual_chunk\",\"chunk_size\":3,\"local_size\":1,\"variant\":\"successive\""
+    static const char *const same[][2] = {
+        {CHUNKS, "\"positions\":[2,3,2]"},
+        {CHUNKS ",\"positions\":[[5,4,3],[0,1,2]]", "\"positions\":[[3,2,3],[2,3,2]]"},
+        {CHUNKS ",\"class_token\":\"first\"", "\"positions\":[2,3],\"class_token\":\"first\""},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char *y[2];
+        for (size_t k = 0; k < 2; k++) {
+            char body[256];
+            snprintf(body, sizeof body,
+                     "{\"spec\":\"rope:dim=2\",\"axes\":\"btd\",%s,\"x\":"
+                     "[[[1,0],[1,0],[1,0]],[[0,1],[0,1],[0,1]]]}",
+                     same[i][k]);
+            json_t *answer = answer_to("/v1/apply", body);
+            y[k] = text_of(answer, "tensors", "y", "data");
+            json_decref(answer);
+        }
+        cr_expect_str_eq(y[0], y[1], "%s", same[i][0]);
+        free(y[0]);
+        free(y[1]);
+    }
+}
+
 Test(job_positions, of_a_body)
 {
     static const struct {
@@ -306,6 +361,43 @@ Test(job_positions, name_mistakes_of_a_query)
         {"/v1/table?kind=alibi&heads=2&positions=0:3&class_token=last", NULL, 400, "class_token",
          "pairs of tokens"},
         {"/v1/table?kind=rope2d&positions=0:3", NULL, 400, "positions", "one list"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_mistake(&cases[i]);
+}
+
+#define CHUNKED "style=dual_chunk&chunk_size=8&local_size=1&variant=key"
+
+Test(job_positions, name_mistakes_of_chunks)
+{
+    static const struct mistake cases[] = {
+        {"/v1/table?kind=rope&style=dual_chunk&chunk_size=8&local_size=1", NULL, 400, "variant",
+         "variant is missing"},
+        {"/v1/table?kind=rope&style=dual_chunk&variant=key&local_size=1", NULL, 400, "chunk_size",
+         "chunk_size is missing"},
+        {"/v1/table?kind=rope&style=dual_chunk&variant=key&chunk_size=8&local_size=9", NULL, 400,
+         "local_size", "less than chunk_size (8), got 9"},
+        {"/v1/table?kind=rope&style=dual_chunk&variant=inner&chunk_size=8&local_size=1", NULL, 400,
+         "variant", "must be one of key, query"},
+        {"/v1/table?kind=rope&positions=-1&" CHUNKED, NULL, 400, "positions", "from 0"},
+        {"/v1/table?kind=rope&positions=3,0.5&" CHUNKED, NULL, 400, "positions", "got 0.5"},
+        {"/v1/table?kind=rope&attention_mask=1&" CHUNKED, NULL, 400, "style",
+         "dual_chunk and attention_mask cannot be given together"},
+        {"/v1/table?kind=rope2d&grid=2x2&" CHUNKED, NULL, 400, "style", "dual_chunk and grid"},
+        {"/v1/table?kind=rope2d&positions=1;1&" CHUNKED, NULL, 400, "style", "on one axis"},
+        {"/v1/table?kind=sinusoidal&" CHUNKED, NULL, 400, "style", "kind=sinusoidal is none"},
+        {"/v1/table?kind=alibi&heads=2&" CHUNKED, NULL, 400, "style", "kind=alibi is none"},
+        {"/v1/table?kind=rope&attention_mask=1&style=gpt2&variant=key", NULL, 400, "variant",
+         "only style=dual_chunk"},
+        {"/v1/table?kind=rope&local_size=0", NULL, 400, "local_size", "only style=dual_chunk"},
+        {"/v1/apply?" CHUNKED, "{\"spec\":\"alibi:heads=1\",\"scores\":[[1]]}", 400, "style",
+         "no effect: scores are"},
+        {"/v1/apply?" CHUNKED,
+         "{\"spec\":\"rope:dim=2\",\"x\":[[1,2]],\"cos\":[[1]],\"sin\":[[0]]}", 400, "style",
+         "its own row of cos and sin"},
+        {"/v1/apply",
+         "{\"spec\":\"rope:dim=2\",\"x\":[[1,2]],\"prefix\":1,\"cos\":[[1]],\"sin\":[[0]]}", 400,
+         "prefix", "its own row of cos and sin"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_mistake(&cases[i]);

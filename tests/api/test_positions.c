@@ -113,6 +113,8 @@ Test(positions, follow_rules)
         {"lengths=8&style=dual_chunk&chunk_size=10&local_size=2", "[6,8]",
          "[[0,1,2,3,4,5,6,7],[0,1,2,3,4,5,6,7],[8,9,10,10,10,10,10,10],"
          "[10,10,10,10,10,10,10,10],[8,9,10,11,12,13,14,15],[10,11,12,13,14,15,16,17]]"},
+        {"lengths=9&style=dual_chunk&chunk_size=10&local_size=2&variant=successive", "[1,9]",
+         "[[8,9,10,10,10,10,10,10,8]]"},
         {"lengths=4,2&style=dual_chunk&chunk_size=4&local_size=1", "[6,6]",
          "[[0,1,2,0,0,1],[0,1,2,0,0,1],[3,4,4,3,3,4],[4,4,4,4,4,4],[3,4,5,3,3,4],"
          "[4,5,6,4,4,5]]"},
@@ -187,6 +189,11 @@ Test(positions, name_variants)
     cr_expect_str_eq(call_body(&request),
                      "variant,0,1\nkey,0,1\nquery,0,1\nsuccessive,8,9\ninter,10,10\n"
                      "successive_critical,8,9\ninter_critical,10,11\n");
+    call_end(&request);
+    call(&request, "GET",
+         "/v1/positions.csv?lengths=2&style=dual_chunk&chunk_size=10&local_size=2&variant=inter",
+         NULL);
+    cr_expect_str_eq(call_body(&request), "variant,0,1\ninter,10,10\n");
     call_end(&request);
 }
 
@@ -293,6 +300,8 @@ Test(positions, name_mistakes_of_chunks)
         {"/v1/positions?lengths=3&style=dual_chunk&chunk_size=8&local_size=1&padding_idx=1", NULL,
          400, "padding_idx", "no use"},
         {"/v1/positions?lengths=3&style=gpt2&local_size=0", NULL, 400, "local_size",
+         "only style=dual_chunk"},
+        {"/v1/positions?lengths=3&style=gpt2&variant=key", NULL, 400, "variant",
          "only style=dual_chunk"},
     };
     expect_mistakes(cases, sizeof cases / sizeof *cases);

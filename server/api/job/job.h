@@ -171,7 +171,8 @@ bool job_positions(struct job *job, const char *name, const struct pe_spec *spec
 /* Whether the request says where tokens stand, by any key. */
 bool job_positions_given(const struct job *job);
 /* 0, 1, ... on all axes for as many tokens, less those that have no position. */
-bool job_positions_count(struct job *job, size_t axes, size_t tokens, struct position_lists *out);
+bool job_positions_count(struct job *job, const struct pe_spec *spec, size_t tokens,
+                         struct position_lists *out);
 /* How many tokens of each list have no position: class_token, prefix. */
 size_t job_positions_around(const struct job *job);
 /* Refuses the keys in place of `positions` and around it; as job_unread. */

@@ -13,6 +13,8 @@
 
 typedef bool read_places(struct job *job, const struct places_ask *ask, struct places *places);
 
+#define NO_MASK "there is neither attention_mask nor ids"
+
 /* Keys in place of `positions`, and those that only they read. */
 static const struct source {
     const char *name;
@@ -25,10 +27,7 @@ static const struct source {
      {"grid_order", "merge", "coords", "coord_offset", "ref", "start", "stop", "coord_norm", NULL},
      "there is no grid"},
     {"pixel_mask", places_from_grid, {NULL}, NULL},
-    {"attention_mask",
-     places_from_mask,
-     {"style", "padding_idx", NULL},
-     "there is neither attention_mask nor ids"},
+    {"attention_mask", places_from_mask, {"padding_idx", NULL}, NO_MASK},
     {"ids", places_from_mask, {NULL}, NULL},
 };
 #define SOURCES_N (sizeof sources / sizeof *sources)
@@ -95,13 +94,33 @@ static bool refuse_others(struct job *job, const struct source *found)
     return ok;
 }
 
+/* A style is of masks, or, with chunks, of tokens that are numbered. */
+static bool style_fits(struct job *job, const struct source *found, const struct pe_spec *spec)
+{
+    static const char *const style[] = {"style", NULL};
+    bool masked = found && found->read == places_from_mask, chunks = chunks_asked(job);
+    if (chunks && found)
+        return err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "style"),
+                       "give positions instead", "style=dual_chunk and %s cannot be given together",
+                       found->name);
+    if (chunks)
+        return (spec->kind->acts == PE_ROTATES && pe_spec_axes(spec) == 1) ||
+               err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "style"),
+                       "for example kind=rope",
+                       "style=dual_chunk is of rotations on one axis, and kind=%s is none",
+                       spec->kind->name);
+    bool ok = masked || job_unread(job, style, NO_MASK);
+    return chunks_unread(job) && ok;
+}
+
 bool job_positions_lists_only(struct job *job, const char *because)
 {
     bool ok = true;
     for (size_t i = 0; i < SOURCES_N; i++)
         ok = job_unread(job, (const char *const[]){sources[i].name, NULL}, because) && ok;
-    static const char *const around[] = {"class_token", NULL};
-    ok = job_unread(job, around, because) && ok;
+    static const char *const others[] = {"class_token", "style",   "chunk_size",
+                                         "local_size",  "variant", NULL};
+    ok = job_unread(job, others, because) && ok;
     return refuse_others(job, NULL) && ok;
 }
 
@@ -194,13 +213,14 @@ bool job_positions_behind(struct job *job, const struct position_lists *lists, s
     return list != NULL;
 }
 
-bool job_positions_count(struct job *job, size_t axes, size_t tokens, struct position_lists *out)
+bool job_positions_count(struct job *job, const struct pe_spec *spec, size_t tokens,
+                         struct position_lists *out)
 {
-    bool read = refuse_others(job, NULL);
+    bool read = style_fits(job, NULL, spec);
     struct frame frame = frame_of(job);
-    size_t around = job_positions_around(job);
+    size_t around = job_positions_around(job), axes = pe_spec_axes(spec);
     struct places places = {.axes = axes, .batches = 1};
-    if (!read)
+    if (!refuse_others(job, NULL) || !read)
         return false;
     if (around > tokens)
         return err_add(&job->request->err, ERR_shape_mismatch,
@@ -213,7 +233,8 @@ bool job_positions_count(struct job *job, size_t axes, size_t tokens, struct pos
     *out = (struct position_lists){.where = "positions"};
     if (places.n > 0) /* no text says: no positions */
         out->text = arena_printf(&job->request->arena, "0:%zu", places.n);
-    return places.at && frame_places(job, frame, &places) && lists_make(job, &places, out);
+    return places.at && (!chunks_asked(job) || places_in_chunks(job, out->where, &places)) &&
+           frame_places(job, frame, &places) && lists_make(job, &places, out);
 }
 
 static bool read_places_of(struct job *job, const struct places_ask *ask,
@@ -230,6 +251,9 @@ static bool read_places_of(struct job *job, const struct places_ask *ask,
         return false;
     out->where = places_where(job, source ? source->name : ask->name);
     out->text = source ? NULL : value->text;
+    if (!source && strcmp(ask->name, "positions") == 0 && chunks_asked(job) &&
+        !places_in_chunks(job, out->where, &places))
+        return false;
     return frame_places(job, frame, &places) && lists_make(job, &places, out);
 }
 
@@ -241,7 +265,8 @@ bool job_positions(struct job *job, const char *name, const struct pe_spec *spec
     const struct source *source = NULL;
     *out = (struct position_lists){0};
     if (strcmp(name, "positions") == 0) {
-        if (!find_source(job, &source) || !refuse_others(job, source))
+        if (!find_source(job, &source) || !style_fits(job, source, spec) ||
+            !refuse_others(job, source))
             return false;
         if (source)
             *job_key_edit(job, name) = (struct pe_value){0};

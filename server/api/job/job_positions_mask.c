@@ -10,9 +10,12 @@
 const struct pe_style *style_read(struct job *job)
 {
     const struct pe_value *style = job_key(job, "style");
-    /* The choices of the row are the names of the table. */
-    if (style->set)
-        return pe_style_at((size_t)style->number);
+    size_t len;
+    const char *name = NULL;
+    if (style->set) /* the choices of the row are names of the table */
+        name = pe_choice_name(&job->keys.rows[style - job->keys.value], style->number, &len);
+    if (name)
+        return pe_style_find(name, len);
     err_add(&job->request->err, ERR_missing_parameter, job_where(job, "style"),
             "for example style=gpt2: 0, 1, 2, ...", "style is missing: who counts the tokens?");
     return NULL;

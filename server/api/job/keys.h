@@ -133,6 +133,37 @@
 #define STYLES_OF_TOKENS                                                                           \
     "gpt2|bloom opt roberta|xlm_roberta|camembert|longformer|m2m100 fairseq bart|mbart|led"
 
+/* Dual chunk attention. */
+#define KEYS_CHUNKS(help)                                                                          \
+    {"chunk_size",                                                                                 \
+     NULL,                                                                                         \
+     PE_INT,                                                                                       \
+     1,                                                                                            \
+     PE_CHUNK_SIZE_MAX,                                                                            \
+     0,                                                                                            \
+     PE_OPTIONAL,                                                                                  \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     "style=dual_chunk: the largest position that a query has without being critical."},           \
+        {"local_size",                                                                             \
+         NULL,                                                                                     \
+         PE_INT,                                                                                   \
+         0,                                                                                        \
+         PE_CHUNK_SIZE_MAX,                                                                        \
+         0,                                                                                        \
+         PE_OPTIONAL,                                                                              \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "style=dual_chunk: less than chunk_size; keys count anew every chunk_size - local_size "  \
+         "tokens."},                                                                               \
+    {                                                                                              \
+        "variant", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL,                                      \
+            "key query successive inter successive_critical inter_critical", NULL,                 \
+            "style=dual_chunk: " help                                                              \
+    }
+
 /* Where tokens stand: lists, or what stands in their place. */
 #define KEYS_POSITIONS(fallback, flags)                                                            \
     {"positions",                                                                                  \
@@ -168,10 +199,13 @@
          0,                                                                                        \
          PE_OPTIONAL,                                                                              \
          NULL,                                                                                     \
-         STYLES_OF_TOKENS,                                                                         \
+         STYLES_OF_TOKENS " dual_chunk",                                                           \
          NULL,                                                                                     \
          "Whose rule makes positions of attention_mask or ids: gpt2 from 0; opt, roberta and "     \
-         "fairseq from padding_idx + 1; bart from 2."},                                            \
+         "fairseq from padding_idx + 1; bart from 2. dual_chunk: positions count tokens, which "   \
+         "stand where dual chunk attention rotates them (variant)."},                              \
+        KEYS_CHUNKS("What is rotated: keys, or queries for keys in the same chunk (query), in "    \
+                    "the one before (successive) or further back (inter)."),                       \
     {                                                                                              \
         "class_token", NULL, PE_ENUM, 0, 0, 0, 0, "none", "none first last", NULL,                 \
             "A token without a position, before or behind the others: it passes through, and its " \

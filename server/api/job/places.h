@@ -3,7 +3,7 @@
  * places.h: what the files that read positions share: numbers as a caller gave them, and the
  * coordinates that they become. job_positions.c decides which keys say where tokens stand;
  * job_positions_lists.c reads lists, job_positions_grid.c grids and maps of pixels,
- * job_positions_mask.c masks and token ids.
+ * job_positions_mask.c masks and token ids; job_positions_chunks.c moves tokens into chunks.
  */
 #ifndef API_PLACES_H
 #define API_PLACES_H
@@ -47,6 +47,15 @@ bool numbers_echo(struct job *job, const char *name, const struct numbers *numbe
 bool places_from_lists(struct job *job, const struct places_ask *ask, struct places *places);
 bool places_from_grid(struct job *job, const struct places_ask *ask, struct places *places);
 bool places_from_mask(struct job *job, const struct places_ask *ask, struct places *places);
+
+/* Whether the style is dual_chunk. */
+bool chunks_asked(const struct job *job);
+/* Refuses the keys that only this style reads; as job_unread. */
+bool chunks_unread(struct job *job);
+/* The chunks of this style. */
+bool chunks_read(struct job *job, struct pe_chunks *chunks);
+/* Numbers of tokens on one axis, which become positions of the key `variant`. */
+bool places_in_chunks(struct job *job, const char *where, struct places *places);
 
 /* The grid that the key `grid` and those beside it say. */
 bool grid_read(struct job *job, struct pe_grid *grid);

@@ -44,7 +44,7 @@ static const char spelling[] =
     "  class_token=first                          a token without a position\n"
     "/v1/positions gives them by themselves, also of packed sequences (lengths=)\n"
     "and of text with images (segments=), and those of dual chunk attention\n"
-    "(style=dual_chunk).\n"
+    "(style=dual_chunk), which with variant= stands beside positions anywhere.\n"
     "\n"
     "Numbers are the exact value of the formula, rounded once to dtype=f64, f32, f16\n"
     "or bf16, and printed with the fewest digits that come back; numbers=exact gives\n"
