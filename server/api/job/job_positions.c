@@ -98,7 +98,7 @@ static bool refuse_others(struct job *job, const struct source *found)
 static bool style_fits(struct job *job, const struct source *found, const struct pe_spec *spec)
 {
     static const char *const style[] = {"style", NULL};
-    bool masked = found && found->read == places_from_mask, chunks = chunks_asked(job);
+    bool masked = found && found->read == places_from_mask, chunks = spec && chunks_asked(job);
     if (chunks && found)
         return err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "style"),
                        "give positions instead", "style=dual_chunk and %s cannot be given together",
