@@ -30,17 +30,21 @@ struct pe_apply {
     const struct pe_positions *positions; /* [tokens] for all batches, or one per batch */
     size_t positions_n;                   /* 1, or in->batches */
     bool inverse;                         /* undo: rotate backwards, subtract */
-    const struct pe_view *in, *out; /* same sizes; out may be in when the dtypes are equal; else
-                                       inputs are taken exactly and rounded once to out's */
+    const struct pe_view *in, *out; /* same sizes (of polar kinds out's dim is pe_spec_width); out
+                                       may be in when the dtypes are equal and the kind is not
+                                       polar; else inputs are taken exactly and rounded once to
+                                       out's */
     void *work;                     /* pe_apply_work_bytes, 64-byte aligned */
     const struct pe_stages *stages; /* the apply stage: its dtype for every operation, then out's;
                                        NULL: exact */
-    bool divides;                   /* k of kinds with scales: divided by them */
+    bool is_key;                    /* k: divided by scales, turned by phases too */
 };
 size_t pe_apply_work_bytes(const struct pe_plan *plan);
 /* Rotates the first rotary_dim channels and passes the rest through, or adds. Position 0 gives
  * back the input's bits. f64 is correctly rounded; f32, f16 and bf16 are computed in double from
- * correctly rounded cos and sin (or table values) and rounded once. */
+ * correctly rounded cos and sin (or table values) and rounded once. Polar kinds: [r cos t | r sin
+ * t], r made of the channel, correctly rounded in every dtype; no inverse, no apply stage; a token
+ * without a position has the angle 0. */
 void pe_apply(const struct pe_apply *job);
 
 /* Vectors that biases are made of: q [batches, heads_n, queries, dim], k [.., keys, dim], finite.

@@ -39,8 +39,8 @@ bool pe_plan_covers(const struct pe_plan *plan, const struct pe_positions *posit
 
 /* The encoding: row i of out (row_stride elements apart, >= width) is that of token i. Adding
  * kinds and none: width dim. Rotating kinds: width rotary_dim, cos in the channel of each pair's
- * first member, sin in the second's. dtype: any but PE_I64. Positions have passed
- * pe_positions_check. */
+ * first member, sin in the second's; polar ones: width 2 dim, all cos first. dtype: any but PE_I64.
+ * Positions have passed pe_positions_check. */
 void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, enum pe_dtype dtype,
               void *out, size_t row_stride);
 /* Rotating kinds: cos and sin, each [n, pairs] dense. */

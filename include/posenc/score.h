@@ -28,7 +28,7 @@ enum pe_normalize { PE_NORMALIZE_NONE, PE_NORMALIZE_COSINE, PE_NORMALIZE_MEAN, P
 /* q.k of encoded vectors against offset: the query at the anchor, the key at anchor + offset
  * (swapped with anchor_is_key). All outputs are f64, correctly rounded means over the n vectors. */
 struct pe_scores {
-    const struct pe_plan *plan;   /* one position axis */
+    const struct pe_plan *plan;   /* one position axis; not polar */
     const struct pe_plan *k_plan; /* of k, where it has an encoding of its own: rotating, with the
                                      channels of the same pairs; not with anchor_is_key or
                                      PE_NORMALIZE_FIRST. NULL: plan */

@@ -138,6 +138,10 @@ bool pe_spec_shifts_only(const struct pe_spec *spec);
 bool pe_spec_turns(const struct pe_spec *spec);
 /* Where a position comes to, scaled, shifted and clamped, rounded to a double. */
 double pe_spec_place(const struct pe_spec *spec, double position);
+/* Polar kinds, which rotate too, but make two channels of each: as a length at an angle. */
+bool pe_spec_is_polar(const struct pe_spec *spec);
+bool pe_spec_has_phases(const struct pe_spec *spec); /* and the angles of k have offsets */
+size_t pe_spec_width(const struct pe_spec *spec);    /* of encoded vectors: dim, polar 2 dim */
 bool pe_spec_has_scales(const struct pe_spec *spec); /* xpos: q and k are multiplied too */
 size_t pe_spec_heads(const struct pe_spec *spec);    /* bias kinds; else 1 */
 /* Bias kinds: multiply-adds that one bias costs; else 0. */

@@ -267,7 +267,11 @@ static void outputs_state(struct job *job, struct apply *own, size_t i)
     struct target *target = &own->target[i];
     const struct tensor *in = &target->in;
     struct output *output;
+    size_t shape[TREE_RANK_MAX];
+    memcpy(shape, in->shape, sizeof shape);
     target->dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : in->dtype;
+    target->width = pe_spec_width(&job->specs[target->spec].spec);
+    shape[in->rank - 1] = shape[in->rank - 1] / target->view.dim * target->width;
     norms_init(&target->norms);
     if (target->seeded) {
         output = job_output(job, "x", in->dtype, in->rank, in->shape);
@@ -275,7 +279,7 @@ static void outputs_state(struct job *job, struct apply *own, size_t i)
         apply_rows_state(output, own, i, true);
         job->main = job->outputs_n;
     }
-    output = job_output(job, roles[target->role].out, target->dtype, in->rank, in->shape);
+    output = job_output(job, roles[target->role].out, target->dtype, in->rank, shape);
     label_axes(output, target);
     apply_rows_state(output, own, i, false);
 }
@@ -324,22 +328,47 @@ static bool further_tensors(struct job *job, struct apply *own)
     return true;
 }
 
-/* Without an angle only what comes after it can be rounded. */
+/* Without an angle only what comes after it can be rounded, and with phases, which are added to it,
+ * only what comes before. */
 static bool target_stages(struct job *job, const struct apply *own)
 {
     enum pe_dtype dtype = own->target[0].in.dtype;
-    return own->given ? job_stages(job, 1u << PE_STAGE_TABLE | 1u << PE_STAGE_APPLY, dtype)
-                      : apply_stages(job, dtype);
+    bool phases = false;
+    for (size_t s = 0; s < job->specs_n; s++)
+        phases = phases || pe_spec_has_phases(&job->specs[s].spec);
+    if (own->given)
+        return job_stages(job, 1u << PE_STAGE_TABLE | 1u << PE_STAGE_APPLY, dtype);
+    return phases ? job_stages(job, 1u << PE_STAGE_POS | 1u << PE_STAGE_FREQ, dtype)
+                  : apply_stages(job, dtype);
+}
+
+#define WORK_PER_RADIUS 8192 /* multiply-adds in whose time a polar kind makes one by MPFR */
+
+static bool check_work(struct job *job, const struct apply *own)
+{
+    size_t radii = 0;
+    for (size_t i = 0; i < own->targets_n; i++)
+        if (pe_spec_is_polar(&job->specs[own->target[i].spec].spec))
+            radii += own->target[i].in.count;
+    size_t factors[] = {radii, WORK_PER_RADIUS};
+    return radii == 0 || job_work(job, job_product(factors, 2), own->target[0].in.pointer);
 }
 
 static bool check_inverse(struct job *job)
 {
     bool ok = true;
-    for (size_t s = 0; job_key(job, "inverse")->number != 0 && s < job->specs_n; s++)
-        if (!pe_spec_turns(&job->specs[s].spec))
+    for (size_t s = 0; job_key(job, "inverse")->number != 0 && s < job->specs_n; s++) {
+        const struct pe_spec *spec = &job->specs[s].spec;
+        if (!pe_spec_turns(spec))
             ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "inverse"),
                          "use pair_table=matched",
                          "a table of another layout is no rotation, and so there is no inverse");
+        if (pe_spec_is_polar(spec))
+            ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "inverse"),
+                         "leave inverse out",
+                         "kind=%s makes two channels of one, and there is no inverse",
+                         spec->kind->name);
+    }
     return ok;
 }
 
@@ -357,7 +386,7 @@ static bool prepare_targets(struct job *job, struct apply *own)
         ok = check_dim(job, &own->target[i]) && read_positions(job, own, &own->target[i]) && ok;
     for (size_t i = 0; ok && i < own->targets_n; i++)
         ok = job_positions_check(job, &own->target[i].positions);
-    if (!ok)
+    if (!ok || !check_work(job, own))
         return false;
     for (size_t i = 0; i < own->targets_n; i++)
         outputs_state(job, own, i);

@@ -35,6 +35,7 @@ struct target {
     struct pe_view view;
     const char *axes;
     enum pe_dtype dtype; /* of what comes out */
+    size_t width;        /* of its vectors */
     struct position_lists positions;
     struct norms norms; /* if the format has readouts */
     size_t parts;       /* of its work in place */

@@ -33,7 +33,8 @@ static bool refuse(struct job *job, const char *name, const char *hint, const ch
 static bool check_request(struct job *job, const struct apply *own)
 {
     const struct target *x = &own->target[0];
-    bool rotates = !own->biases && job->specs[0].spec.kind->acts == PE_ROTATES;
+    const struct pe_spec *spec = &job->specs[0].spec;
+    bool rotates = spec->kind->acts == PE_ROTATES && !pe_spec_is_polar(spec);
     if (!rotates || own->targets_n != 1 || x->role != 0)
         return refuse(job, "names", NULL, "one tensor x, rotated");
     if (strcmp(x->axes, "bhtd") != 0 && strcmp(x->axes, "btd") != 0)

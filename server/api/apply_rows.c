@@ -110,11 +110,11 @@ static struct pe_positions row_positions(const struct target *target, size_t fir
     return positions;
 }
 
-/* n rows as tokens with heads inside. */
-static struct pe_view row_view(const struct target *target, enum pe_dtype dtype, void *data,
-                               size_t n)
+/* n rows of vectors `dim` wide, as tokens with heads inside. */
+static struct pe_view row_view(const struct target *target, enum pe_dtype dtype, size_t dim,
+                               void *data, size_t n)
 {
-    size_t heads = row_vectors(target), dim = target->view.dim;
+    size_t heads = row_vectors(target);
     return (struct pe_view){.dtype = dtype,
                             .data = data,
                             .batches = 1,
@@ -147,7 +147,7 @@ static void fill_encoded(const struct job *job, const struct output *output, siz
     struct apply *own = job->own;
     struct target *target = &own->target[output->what];
     const struct tensor *x = &target->in;
-    size_t row = job_output_row(output);
+    size_t row = row_vectors(target) * target->view.dim;
     size_t work_bytes = job_apply_scratch(job, target->spec);
     char *at = (char *)scratch + work_bytes;
     char *data;
@@ -158,13 +158,13 @@ static void fill_encoded(const struct job *job, const struct output *output, siz
         data = (char *)x->data + first * row * pe_dtype_size(x->dtype);
     }
     struct pe_positions positions = row_positions(target, first, n, (double *)(void *)at);
-    struct pe_view in = row_view(target, x->dtype, data, n);
-    struct pe_view encoded = row_view(target, output->dtype, out, n);
+    struct pe_view in = row_view(target, x->dtype, target->view.dim, data, n);
+    struct pe_view encoded = row_view(target, output->dtype, target->width, out, n);
     pe_apply(&(struct pe_apply){.plan = job_plan(job, target->spec),
                                 .positions = &positions,
                                 .positions_n = 1,
                                 .inverse = job_key(job, "inverse")->number != 0,
-                                .divides = target->role == 2,
+                                .is_key = target->role == 2,
                                 .in = &in,
                                 .out = &encoded,
                                 .work = scratch,
@@ -184,7 +184,8 @@ void apply_rows_state(struct output *output, struct apply *own, size_t i, bool s
         return;
     output->row_scratch = target->positions.list->axes * sizeof(double);
     if (target->seeded)
-        output->row_scratch += job_output_row(output) * pe_dtype_size(target->in.dtype);
+        output->row_scratch +=
+            row_vectors(target) * target->view.dim * pe_dtype_size(target->in.dtype);
 }
 
 /* ---- In place ------------------------------------------------------------------------------ */
@@ -205,7 +206,7 @@ static void encode_view(const struct job *job, const struct target *target,
                                 .positions = positions,
                                 .positions_n = positions_n,
                                 .inverse = job_key(job, "inverse")->number != 0,
-                                .divides = target->role == 2,
+                                .is_key = target->role == 2,
                                 .in = view,
                                 .out = view,
                                 .work = work,
@@ -251,14 +252,15 @@ static void encode_part(const struct job *job, size_t i, void *scratch)
     (view->tokens == all ? encode_tokens : encode_batches)(job, target, first, n, scratch);
 }
 
-/* Whether the tensors that the caller has sent can become the answer: they have its dtypes, and no
- * readout compares them with it. */
+/* Whether the tensors that the caller has sent can become the answer: they have its dtypes and
+ * widths, and no readout compares them with it. */
 static bool is_in_place(const struct job *job, const struct apply *own)
 {
     bool ok = format_is_binary(job->format);
     for (size_t i = 0; i < own->targets_n; i++) {
         const struct target *target = &own->target[i];
-        ok = ok && !target->seeded && target->dtype == target->in.dtype;
+        ok = ok && !target->seeded && target->dtype == target->in.dtype &&
+             target->width == target->view.dim;
     }
     return ok;
 }

@@ -107,12 +107,22 @@ static void shape_slopes(const struct job *job, struct output *draft)
 /* ---- The table ----------------------------------------------------------------------------- */
 
 /* What a kind has. */
-enum has { ROTATES = 1, ROWS = 2, FREQUENCIES = 4, BIASES = 8, SLOPES = 16, SCALES = 32, ANY = 64 };
+enum has {
+    ROTATES = 1,
+    ROWS = 2,
+    FREQUENCIES = 4,
+    BIASES = 8,
+    SLOPES = 16,
+    SCALES = 32,
+    PASSES = 64, /* some channels may */
+    ANY = 128,
+};
 
 static unsigned has_of(const struct pe_spec *spec)
 {
     unsigned facets = pe_kind_facets(spec->kind), has = ANY;
     has |= facets >> PE_FACET_BOTH & 1 ? ROTATES : 0;
+    has |= facets >> PE_FACET_BOTH & 1 && !pe_spec_is_polar(spec) ? PASSES : 0;
     has |= facets >> PE_FACET_ENCODING & 1 ? ROWS : 0;
     has |= facets >> PE_FACET_BIAS & 1 ? BIASES : 0;
     has |= facets >> PE_FACET_SLOPES & 1 ? SLOPES : 0;
@@ -150,7 +160,7 @@ static const struct row {
     [ASPECT_POSITIONS] = {"positions", ANY, true, IN_F64, OF_POS, shape_positions,
                           aspect_positions},
     [ASPECT_AXIS] = {"axis", FREQUENCIES, false, IN_I64, 0, shape_pairs, aspect_axis},
-    [ASPECT_PASSTHROUGH] = {"passthrough", ROTATES, false, IN_I64, 0, shape_passthrough,
+    [ASPECT_PASSTHROUGH] = {"passthrough", PASSES, false, IN_I64, 0, shape_passthrough,
                             aspect_passthrough},
     [ASPECT_BIAS] = {"bias", BIASES, true, IN_DTYPE, OF_PLANS, shape_bias, aspect_bias},
     [ASPECT_SLOPES] = {"slopes", SLOPES, false, IN_DTYPE, OF_FREQ, shape_slopes, aspect_slopes},

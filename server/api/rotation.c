@@ -153,6 +153,10 @@ static bool prepare(struct job *job)
     own->arrows = job_key(job, "content")->set;
     static const char *const seeded[] = {"seed", "gain", NULL};
     ok = own->arrows || job_unread(job, seeded, "without content there is no vector to turn");
+    if (own->arrows && pe_spec_is_polar(spec))
+        ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "content"),
+                     "/v1/apply gives both channels of each",
+                     "kind=%s turns channels and no pairs of them", spec->kind->name);
     ok = columns_read(job, "pairs", pe_spec_pairs(spec), &own->pairs) &&
          aspects_columns(job, &own->aspects, &own->pairs) && ok;
     ok = (!own->arrows || content_read(job, pe_spec_dim(spec), &own->content)) && ok;

@@ -180,6 +180,12 @@ static bool check_kinds(struct job *job)
                          "kind=%s multiplies scores by a factor of the distance, which they do not "
                          "show here",
                          kind->name);
+        if (pe_spec_is_polar(&job->specs[s].spec))
+            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
+                         "/v1/apply gives the vectors of q and k",
+                         "kind=%s makes scores of vectors twice as wide, which they do not show "
+                         "here",
+                         kind->name);
         if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
             ok = err_add(&job->request->err, ERR_invalid_value, "terms",
                          "for example kind=sinusoidal",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * apply.c: views of tensors and the walk over their rows. What happens to a row is in
- * apply_rotate.c and apply_add.c; biases of scores are in bias.c.
+ * apply.c: views of tensors and the walk over their rows. What happens to a row is in apply_X.c;
+ * biases of scores are in bias.c.
  */
 #include "apply.h"
 
@@ -167,7 +167,13 @@ struct rows {
     void *context;
 };
 
-/* A token without a position passes through. */
+/* Whether every channel becomes two, by an operation of its own. */
+static bool is_polar(const struct pe_plan *plan)
+{
+    return pe_spec_is_polar(&plan->spec);
+}
+
+/* A token without a position passes through, where what comes out is as wide. */
 static void do_row(void *context, size_t token, const void *x, void *y)
 {
     struct rows *rows = context;
@@ -176,7 +182,7 @@ static void do_row(void *context, size_t token, const void *x, void *y)
         move_channels(&rows->job, rows->job.in->dtype, true, x, slab->moved_row);
         x = slab->moved_row;
     }
-    if (pe__has_position(slab->positions, rows->first + token))
+    if (is_polar(rows->job.plan) || pe__has_position(slab->positions, rows->first + token))
         rows->fn(rows->context, token, x, y);
     else
         copy_row(&rows->job, token, x, y);
@@ -206,8 +212,8 @@ static size_t work_bytes(const struct pe_plan *plan)
 {
     switch (plan->spec.kind->acts) {
     case PE_ROTATES:
-        if (plan->crossed)
-            return pe__crossed_work_bytes(plan);
+        if (plan->crossed || is_polar(plan))
+            return pe__codes_work_bytes(plan);
         return max_size(pe__rotate_work_bytes(), pe__staged_work_bytes());
     case PE_ADDS:
         return max_size(pe__add_work_bytes(plan), pe__staged_work_bytes());
@@ -270,6 +276,8 @@ static void apply_one(const struct pe__slab *slab)
     const struct pe_apply *job = slab->job;
     if (job->plan->crossed)
         pe__apply_crossed(slab);
+    else if (is_polar(job->plan))
+        pe__apply_polar(slab);
     else if (rounds_operations(job))
         pe__apply_staged(slab);
     else if (job->out->dtype == PE_F64 && job->in->dtype != PE_F64)

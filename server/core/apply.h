@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * apply.h: what applying an encoding to a tensor consists of, shared by apply.c (views, the walk
- * over rows), apply_rotate.c, apply_add.c and apply_staged.c.
+ * over rows) and apply_X.c.
  */
 #ifndef PE_CORE_APPLY_H
 #define PE_CORE_APPLY_H
 
+#include "ball.h"
 #include "posenc.h"
 
 /* Scratch for the values of a block of tokens: fits the second-level cache with room for data. */
@@ -39,14 +40,32 @@ size_t pe__rotate_work_bytes(void);
 void pe__apply_add(const struct pe__slab *slab);
 size_t pe__add_work_bytes(const struct pe_plan *plan);
 void pe__apply_crossed(const struct pe__slab *slab); /* with an apply stage or without */
-size_t pe__crossed_work_bytes(const struct pe_plan *plan);
+void pe__apply_polar(const struct pe__slab *slab);
 void pe__apply_staged(const struct pe__slab *slab); /* with an apply stage; rotates or adds */
 size_t pe__staged_work_bytes(void);
+
+/* Cos and sin of all pairs of a token, [pairs] each, for what is applied value by value: their
+ * balls lie in the job's work. */
+struct pe__codes {
+    const struct pe__slab *slab;
+    double *hi[2], *lo[2]; /* of cos and sin */
+    double *eps;           /* of both */
+    size_t token;
+};
+size_t pe__codes_work_bytes(const struct pe_plan *plan);
+void pe__codes_init(struct pe__codes *codes, const struct pe__slab *slab);
+void pe__codes_make(struct pe__codes *codes, size_t token);
+void pe__codes_exact(const struct pe__codes *codes, size_t pair, bool is_sine, mpfr_t y);
+static inline struct pe__ball pe__code_ball(const struct pe__codes *codes, size_t pair,
+                                            bool is_sine)
+{
+    return (struct pe__ball){codes->hi[is_sine][pair], codes->lo[is_sine][pair], codes->eps[pair]};
+}
 
 /* Of the scales' exponent: k is divided, and so is q when all is undone. */
 static inline int pe__scale_sign(const struct pe_apply *job)
 {
-    return job->divides == job->inverse ? 1 : -1;
+    return job->is_key == job->inverse ? 1 : -1;
 }
 
 #endif

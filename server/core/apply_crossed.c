@@ -9,48 +9,25 @@
 #include "kind.h"
 #include "operation.h"
 
-/* One token's cos and sin of all pairs follow. */
-struct work {
-    struct pe__plan_walk walk;
-    struct pe__planes planes;
-};
-
-struct crossed {
-    const struct pe__slab *slab;
-    const struct pe_plan *plan;
-    double *hi[2], *lo[2]; /* of cos and sin, by pair */
-    double eps;
-    size_t token;
-};
-
 /* One value: x[0] code[0] + x[1] code[1]. */
 struct products {
     struct pe__operand x[2], code[2];
 };
 
-static void code_exact(const struct crossed *crossed, size_t pair, bool is_sine, mpfr_t y)
-{
-    pe__plan_pair_exact(crossed->plan, crossed->slab->positions, crossed->token, pair,
-                        is_sine ? NULL : y, is_sine ? y : NULL);
-}
-
 static void cosine_exact(const void *context, size_t pair, mpfr_t y)
 {
-    code_exact(context, pair, false, y);
+    pe__codes_exact(context, pair, false, y);
 }
 
 static void sine_exact(const void *context, size_t pair, mpfr_t y)
 {
-    code_exact(context, pair, true, y);
+    pe__codes_exact(context, pair, true, y);
 }
 
-static struct pe__operand code_of(const struct crossed *crossed, size_t pair, bool is_sine)
+static struct pe__operand code_of(const struct pe__codes *codes, size_t pair, bool is_sine)
 {
-    return (struct pe__operand){
-        {crossed->hi[is_sine][pair], crossed->lo[is_sine][pair], crossed->eps},
-        is_sine ? sine_exact : cosine_exact,
-        crossed,
-        pair};
+    return (struct pe__operand){pe__code_ball(codes, pair, is_sine),
+                                is_sine ? sine_exact : cosine_exact, codes, pair};
 }
 
 static void product_exact(const void *context, size_t i, mpfr_t y)
@@ -66,9 +43,8 @@ static void sum_exact(const void *context, size_t i, mpfr_t y)
     pe__exact_sum(product_exact, context, 2, y);
 }
 
-static void store(const struct crossed *crossed, const struct products *p, void *y, size_t channel)
+static void store(const struct pe_apply *job, const struct products *p, void *y, size_t channel)
 {
-    const struct pe_apply *job = crossed->slab->job;
     enum pe_dtype to = job->out->dtype;
     if (job->stages && pe__stage_named(job->stages, PE_STAGE_APPLY)) {
         enum pe_dtype dtype = job->stages->dtype[PE_STAGE_APPLY];
@@ -90,9 +66,9 @@ static void store(const struct crossed *crossed, const struct products *p, void 
 
 static void do_row(void *context, size_t token, const void *x, void *y)
 {
-    const struct crossed *crossed = context;
-    const struct pe_apply *job = crossed->slab->job;
-    const struct pe_plan *plan = crossed->plan;
+    const struct pe__codes *codes = context;
+    const struct pe_apply *job = codes->slab->job;
+    const struct pe_plan *plan = job->plan;
     (void)token;
     pe__row_copy_rest(job, x, y);
     for (size_t pair = 0; pair < plan->pairs; pair++) {
@@ -102,50 +78,20 @@ static void do_row(void *context, size_t token, const void *x, void *y)
         struct pe__operand second = pe__operand_of(pe_load(job->in->dtype, x, b));
         struct pe__operand minus = pe__operand_of(-second.ball.hi);
         struct products to_a = {{first, minus},
-                                {code_of(crossed, u, false), code_of(crossed, u, true)}};
+                                {code_of(codes, u, false), code_of(codes, u, true)}};
         struct products to_b = {{first, second},
-                                {code_of(crossed, v, true), code_of(crossed, v, false)}};
-        store(crossed, &to_a, y, a);
-        store(crossed, &to_b, y, b);
+                                {code_of(codes, v, true), code_of(codes, v, false)}};
+        store(job, &to_a, y, a);
+        store(job, &to_b, y, b);
     }
-}
-
-static void make_codes(struct crossed *crossed, struct work *work)
-{
-    const struct pe_plan *plan = crossed->plan;
-    crossed->eps = 0;
-    for (size_t first = 0, n; first < plan->pairs; first += n) {
-        n = pe__plan_block(plan, first);
-        pe__plan_walk_init(&work->walk);
-        double eps = pe__plan_pairs(plan, &work->walk, crossed->slab->positions, crossed->token,
-                                    first, n, &work->planes);
-        crossed->eps = eps > crossed->eps ? eps : crossed->eps;
-        for (size_t j = 0; j < n; j++) {
-            crossed->hi[0][first + j] = work->planes.cos_hi[j];
-            crossed->lo[0][first + j] = work->planes.cos_lo[j];
-            crossed->hi[1][first + j] = work->planes.sin_hi[j];
-            crossed->lo[1][first + j] = work->planes.sin_lo[j];
-        }
-    }
-}
-
-size_t pe__crossed_work_bytes(const struct pe_plan *plan)
-{
-    return sizeof(struct work) + 4 * plan->pairs * sizeof(double);
 }
 
 void pe__apply_crossed(const struct pe__slab *slab)
 {
-    struct work *work = slab->job->work;
-    const struct pe_plan *plan = slab->job->plan;
-    struct crossed crossed = {.slab = slab, .plan = plan};
-    double *codes = (double *)(work + 1);
-    for (size_t i = 0; i < 2; i++) {
-        crossed.hi[i] = codes + 2 * i * plan->pairs;
-        crossed.lo[i] = crossed.hi[i] + plan->pairs;
-    }
-    for (crossed.token = 0; crossed.token < slab->job->in->tokens; crossed.token++) {
-        make_codes(&crossed, work);
-        pe__slab_rows(slab, crossed.token, 1, do_row, &crossed);
+    struct pe__codes codes;
+    pe__codes_init(&codes, slab);
+    for (size_t token = 0; token < slab->job->in->tokens; token++) {
+        pe__codes_make(&codes, token);
+        pe__slab_rows(slab, token, 1, do_row, &codes);
     }
 }

@@ -28,6 +28,16 @@ struct pe__bias_at {
     size_t keys_n;
 };
 
+/* Rotating kinds that turn every channel by itself, as a pair: it comes to a radius times cos and
+ * sin of the pair's angle, in channels j and dim + j. */
+struct pe__polar {
+    /* >= 0, to the precision of y; away from 0 where it is no number of that precision. */
+    void (*radius)(double x, mpfr_t y);
+    /* What is added to the angle in k. The plan's constants are the cosines of all pairs, then
+     * their sines; without constants nothing is added. */
+    double (*phase)(const struct pe_spec *spec, size_t pair);
+};
+
 /* A real number made of a token's positions on all axes (shift included), for pairs that read this
  * axis; to the precision of y, error <= 4 ulp. */
 typedef void pe__coordinate_fn(const struct pe_spec *spec, const struct pe__pos *at, size_t axis,
@@ -38,8 +48,7 @@ struct pe__kind_ops {
      * checks, also when those failed: it skips rules about values that are not set. NULL: none. */
     bool (*check)(struct pe_spec *spec, struct pe_faults *faults);
     /* Whether there is a value at this position (shift included, but for bias kinds, where it
-     * cancels); else explains why. NULL: always.
-     */
+     * cancels); else explains why. NULL: always. */
     bool (*has_position)(const struct pe_spec *spec, struct pe__pos position, const char *param,
                          struct pe_faults *faults);
 
@@ -67,6 +76,7 @@ struct pe__kind_ops {
     /* Channels of a pair in the table: `*c` takes the cosine, `*s` the sine; PE__NO_CHANNEL for
      * none. For rotating kinds (c, s) are the first and second member of the pair. */
     void (*pair_channels)(const struct pe_spec *spec, size_t pair, size_t *c, size_t *s);
+    const struct pe__polar *polar; /* NULL: rotating kinds turn pairs of channels */
 
     /* Adding kinds without frequencies: channels [first, first + n) at one position as hi + lo;
      * returns the error bound (0: exact). exact: one channel to y's precision (round.h's rule). */

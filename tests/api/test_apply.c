@@ -179,6 +179,54 @@ Test(apply, finds_the_way_back)
     json_decref(back);
 }
 
+/* Two channels of each, all cosines of a head before its sines; the angles of k have deltas. */
+Test(apply, answers_twice_as_wide_for_polar_kinds)
+{
+    json_t *answer = post("{\"spec\":\"pope:dim=2,deltas=-2+-0.5\",\"positions\":[2],"
+                          "\"axes\":\"td\",\"q\":[[0.5,-1,-1,0.5]],\"k\":[[0.5,-1]]}");
+    /* By mpmath; angles are 2 and 0.02. */
+    static const double q_wanted[] = {
+        -0.40535905551993226, 0.3131990372691026,  0.8857256952450913,  0.006264816076467998,
+        -0.13036286027212787, 0.97388217527703064, 0.28484804638339079, 0.019480240940265032};
+    static const double k_wanted[] = {0.97407698418010668, 0.27786152632993432, 0,
+                                      -0.14465772379089858};
+    const json_t *q = json_array_get(tensor(answer, "q_out"), 0);
+    const json_t *k = json_array_get(tensor(answer, "k_out"), 0);
+    cr_assert(json_array_size(q) == 8 && json_array_size(k) == 4);
+    for (size_t i = 0; i < 8; i++)
+        cr_expect_float_eq(json_number_value(json_array_get(q, i)), q_wanted[i], 1e-15, "q %zu", i);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_float_eq(json_number_value(json_array_get(k, i)), k_wanted[i], 1e-15, "k %zu", i);
+    json_decref(answer);
+}
+
+/* What a kind that makes two channels of one cannot do, and how much it may cost. */
+Test(apply, refuses_what_polar_kinds_have_not)
+{
+    static const struct {
+        const char *target, *said;
+    } rows[] = {
+        {"/v1/apply?kind=pope&inverse=true", "there is no inverse"},
+        {"/v1/apply?kind=pope&stages=apply:f32", "the stage \\\"apply\\\" has no"},
+        {"/v1/apply?kind=pope&dim=2&deltas=0,-1&stages=table:f32",
+         "the stage \\\"table\\\" has no"},
+        {"/v1/apply?kind=pope&names=onnx", "names=onnx is for what RotaryEmbedding"},
+        {"/v1/apply?kind=pope&with=passthrough", "is nothing that pope has"},
+        {"/v1/apply?kind=pope&dim=2&deltas=0", "each of the 2 channels, got 1"},
+        {"/v1/apply?kind=pope&deltas=-7", "deltas must be at least -6.28"},
+        {"/v1/apply?kind=pope&shape=4097,64", "the limit is 2147483648"},
+        {"/v1/rotation?kind=pope&content=ones", "no pairs of them"},
+        {"/v1/scores?kind=pope", "vectors twice as wide"},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct request request;
+        call(&request, "GET", rows[r].target, NULL);
+        cr_expect(request.response.status == 400 || request.response.status == 422);
+        cr_expect(strstr(call_body(&request), rows[r].said), "%s", call_body(&request));
+        call_end(&request);
+    }
+}
+
 /* GET: seeded test vectors, the check values of the specification. */
 Test(apply, seeds_test_vectors)
 {

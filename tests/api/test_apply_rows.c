@@ -54,6 +54,15 @@ static void file_make(struct buf *out, const char *json, const char *dtype, cons
     buf_append(out, data, len);
 }
 
+/* Members in apostrophes as an object in a string of JSON. */
+static void quote(const char *json, char *out)
+{
+    out += sprintf(out, "{");
+    for (const char *c = json; *c; c++)
+        out += sprintf(out, *c == '\'' ? "\\\"" : "%c", *c);
+    sprintf(out, "}");
+}
+
 static const char *elements(const struct buf *file)
 {
     uint64_t size;
@@ -92,7 +101,7 @@ static const struct {
 Test(apply_rows, a_body_becomes_its_answer_in_place)
 {
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
-        char target[300], json[300];
+        char target[300], quoted[600];
         struct request request;
         struct buf file;
         snprintf(target, sizeof target, "/v1/apply.safetensors?%s&seed=3&dtype=%s",
@@ -102,11 +111,7 @@ Test(apply_rows, a_body_becomes_its_answer_in_place)
         const char *x = elements(&seeded), *y = x + layouts[i].bytes;
         cr_assert(seeded.data + seeded.len == y + layouts[i].bytes, "%s", target);
 
-        snprintf(json, sizeof json, "{%s}", layouts[i].json);
-        size_t len = 0;
-        char quoted[600];
-        for (const char *c = json; *c; c++)
-            len += (size_t)sprintf(quoted + len, *c == '\'' ? "\\\"" : "%c", *c);
+        quote(layouts[i].json, quoted);
         file_make(&file, quoted, layouts[i].dtype, layouts[i].shape, x, layouts[i].bytes);
         struct buf answer = ask(&request, "/v1/apply", "application/x-safetensors", &file);
         cr_expect_eq(request.response.spans_n, 1);
@@ -116,6 +121,42 @@ Test(apply_rows, a_body_becomes_its_answer_in_place)
         cr_expect(answer.data + answer.len == elements(&answer) + layouts[i].bytes);
         cr_expect(memcmp(elements(&answer), y, layouts[i].bytes) == 0, "%s", target);
         cr_expect(memcmp(elements(&answer), x, layouts[i].bytes) != 0, "%s", target);
+        call_end(&request);
+        buf_release(&answer);
+        buf_release(&file);
+        buf_release(&seeded);
+    }
+}
+
+/* A wider answer has no place in the body; it has the bits of the seeded one. */
+Test(apply_rows, a_wider_answer_is_made_beside_the_body)
+{
+    static const struct {
+        const char *query, *json, *shape;
+        size_t bytes;
+    } rows[] = {
+        {"dim=6&shape=6&axes=d&positions=3", "'spec':'pope:dim=6','positions':[3]", "6", 6 * 4},
+        {"dim=6&shape=2,3,5,6&axes=bhtd", "'spec':'pope:dim=6','axes':'bhtd'", "2,3,5,6", 180 * 4},
+        {"dim=6&shape=2,5,3,6&axes=bthd", "'spec':'pope:dim=6','axes':'bthd'", "2,5,3,6", 180 * 4},
+        {"dim=6&shape=2,5,18&axes=btd&heads=3", "'spec':'pope:dim=6','axes':'btd','heads':3",
+         "2,5,18", 180 * 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char target[300], quoted[600];
+        struct request request;
+        struct buf file;
+        snprintf(target, sizeof target, "/v1/apply.safetensors?kind=pope&%s&seed=3&dtype=f32",
+                 rows[i].query);
+        struct buf seeded = ask(&request, target, NULL, NULL);
+        call_end(&request);
+        const char *x = elements(&seeded), *y = x + rows[i].bytes;
+        cr_assert(seeded.data + seeded.len == y + 2 * rows[i].bytes, "%s", target);
+        quote(rows[i].json, quoted);
+        file_make(&file, quoted, "F32", rows[i].shape, x, rows[i].bytes);
+        struct buf answer = ask(&request, "/v1/apply", "application/x-safetensors", &file);
+        cr_expect_eq(request.response.spans_n, 0);
+        cr_assert(answer.data + answer.len == elements(&answer) + 2 * rows[i].bytes, "%s", target);
+        cr_expect(memcmp(elements(&answer), y, 2 * rows[i].bytes) == 0, "%s", target);
         call_end(&request);
         buf_release(&answer);
         buf_release(&file);

@@ -41,11 +41,11 @@ static void check_frequencies(const char *text, const struct pe_plan *plan)
 static void check_rows(const char *text, const struct pe_plan *plan,
                        const struct pe_positions *positions)
 {
-    size_t dim = pe_spec_dim(pe_plan_spec(plan));
-    double *table = calloc(TOKENS * dim, sizeof *table);
+    size_t width = pe_spec_width(pe_plan_spec(plan));
+    double *table = calloc(TOKENS * width, sizeof *table);
     cr_assert_not_null(table);
-    pe_table(plan, positions, PE_F64, table, dim);
-    expect_finite(text, "element", table, positions->n * dim);
+    pe_table(plan, positions, PE_F64, table, width);
+    expect_finite(text, "element", table, positions->n * width);
     free(table);
 }
 

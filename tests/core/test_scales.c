@@ -123,8 +123,8 @@ Test(scales, multiply_q_and_divide_k)
     mpfr_t wanted;
     mpfr_init2(wanted, BITS);
     for (int way = 0; way < 4; way++) {
-        struct pe_apply how = {.plan = plan, .divides = way & 1, .inverse = way & 2};
-        int sign = how.divides == how.inverse ? 1 : -1;
+        struct pe_apply how = {.plan = plan, .is_key = way & 1, .inverse = way & 2};
+        int sign = how.is_key == how.inverse ? 1 : -1;
         rotate(&how, PE_F64, x, y);
         for (size_t i = 0; i < N(x); i++) {
             size_t channel = i % DIM, first = i - channel % 2;
@@ -154,8 +154,8 @@ Test(scales, are_in_every_rotation)
     for (size_t i = 0; i < N(x); i++)
         x[i] = narrow[i] = (float)x[i];
     for (int staged = 0; staged < 2; staged++) {
-        struct pe_apply how = {.plan = plan, .divides = true, .stages = staged ? &stages : NULL};
-        rotate(&(struct pe_apply){.plan = plan, .divides = true}, PE_F64, x, exact);
+        struct pe_apply how = {.plan = plan, .is_key = true, .stages = staged ? &stages : NULL};
+        rotate(&(struct pe_apply){.plan = plan, .is_key = true}, PE_F64, x, exact);
         rotate(&how, PE_F32, narrow, y);
         for (size_t i = 0; i < N(x); i++) {
             size_t first = i - i % 2;
@@ -176,7 +176,7 @@ Test(scales, leave_products_to_the_distance)
     for (size_t i = 0; i < N(x); i++)
         x[i] = i % 2 == 0;
     rotate(&(struct pe_apply){.plan = plan}, PE_F64, x, q);
-    rotate(&(struct pe_apply){.plan = plan, .divides = true}, PE_F64, x, k);
+    rotate(&(struct pe_apply){.plan = plan, .is_key = true}, PE_F64, x, k);
     for (size_t m = 0; m < N(at); m++)
         for (size_t n = 0; n < N(at); n++) {
             double got = 0, wanted = 0, size = 0, distance = at[m] - at[n];

@@ -112,6 +112,7 @@ static const struct {
     {"attention_factor", "1.2"},
     {"slope", "0.5"},
     {"slopes", "[0.5, 0.25]"},
+    {"deltas", "[-0.5, 0]"},
     {"bias_max", "16"},
     {"total_heads", "12"},
     {"clamp", "8"},

@@ -170,6 +170,21 @@ double pe_spec_place(const struct pe_spec *spec, double position)
     return place.hi;
 }
 
+bool pe_spec_is_polar(const struct pe_spec *spec)
+{
+    return spec->kind->ops->polar;
+}
+
+bool pe_spec_has_phases(const struct pe_spec *spec)
+{
+    return pe_spec_is_polar(spec) && spec->kind->ops->constants(spec, NULL, NULL) > 0;
+}
+
+size_t pe_spec_width(const struct pe_spec *spec)
+{
+    return pe_spec_dim(spec) * (pe_spec_is_polar(spec) ? 2 : 1);
+}
+
 bool pe_spec_has_scales(const struct pe_spec *spec)
 {
     return spec->kind->ops->scale;

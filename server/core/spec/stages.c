@@ -208,6 +208,8 @@ unsigned pe_kind_stages(const struct pe_kind *kind)
     unsigned of_frequencies = 1u << PE_STAGE_FREQ | 1u << PE_STAGE_ANGLE;
     if (kind->acts == PE_ACTS_NOT)
         return 1u << PE_STAGE_DOT;
+    if (kind->ops->polar)
+        return PE_STAGES_OF_PLANS;
     bool turns = kind->ops->frequency && kind->acts != PE_BIASES;
     return turns || kind->ops->slope ? all : all & ~of_frequencies;
 }
