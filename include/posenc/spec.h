@@ -93,7 +93,7 @@ struct pe_spec {
     const struct pe_kind *kind;
     struct pe_params params;
     /* The caller's own table, row-major, by reference: learned [rows, dim], t5 [buckets, heads],
-     * for kinds with the parameter table_seed; rope [rows, rotary_dim], cosines and sines of
+     * fope its two matrices, one above the other; rope [rows, rotary_dim], cosines and sines of
      * positions 0, 1, ...; NULL: values come from table_seed and table_std, or from frequencies. */
     const double *table;
     size_t table_rows, table_cols;
@@ -134,8 +134,10 @@ void pe_spec_pair_members(const struct pe_spec *spec, size_t pair, bool after, s
 size_t pe_spec_pair_axis(const struct pe_spec *spec, size_t pair);
 /* Whether positions are used as they are, but for the shift. */
 bool pe_spec_shifts_only(const struct pe_spec *spec);
-/* Whether a rotating kind turns pairs by one angle each (pair_table=matched). */
+/* Whether a rotating kind turns pairs by one angle each: with pair_table=matched, and fope never.
+ */
 bool pe_spec_turns(const struct pe_spec *spec);
+bool pe_spec_is_given(const struct pe_spec *spec); /* whether cos and sin are the caller's */
 /* Where a position comes to, scaled, shifted and clamped, rounded to a double. */
 double pe_spec_place(const struct pe_spec *spec, double position);
 /* Polar kinds, which rotate too, but make two channels of each: as a length at an angle. */
@@ -146,6 +148,8 @@ bool pe_spec_has_scales(const struct pe_spec *spec); /* xpos: q and k are multip
 size_t pe_spec_heads(const struct pe_spec *spec);    /* bias kinds; else 1 */
 /* Bias kinds: multiply-adds that one bias costs; else 0. */
 size_t pe_spec_bias_work(const struct pe_spec *spec);
+/* The same of the cosines and sines of one position where they are mixed (fope); else 0. */
+size_t pe_spec_mixing_work(const struct pe_spec *spec);
 /* How many positions a kind has from 0 on, where these are few (a window's); else 32, to show. */
 size_t pe_spec_tokens(const struct pe_spec *spec);
 

@@ -344,14 +344,23 @@ static bool target_stages(struct job *job, const struct apply *own)
 
 #define WORK_PER_RADIUS 8192 /* multiply-adds in whose time a polar kind makes one by MPFR */
 
+/* Multiply-adds beside those of the vectors; heads share the cosines and sines of a position. */
+static size_t work_of(const struct job *job, const struct target *target)
+{
+    const struct pe_spec *spec = &job->specs[target->spec].spec;
+    const struct position_lists *p = &target->positions;
+    return pe_spec_is_polar(spec)
+               ? job_product((size_t[]){target->in.count, WORK_PER_RADIUS}, 2)
+               : job_product((size_t[]){p->lists_n, p->list->n, pe_spec_mixing_work(spec)}, 3);
+}
+
 static bool check_work(struct job *job, const struct apply *own)
 {
-    size_t radii = 0;
+    size_t total = 0;
     for (size_t i = 0; i < own->targets_n; i++)
-        if (pe_spec_is_polar(&job->specs[own->target[i].spec].spec))
-            radii += own->target[i].in.count;
-    size_t factors[] = {radii, WORK_PER_RADIUS};
-    return radii == 0 || job_work(job, job_product(factors, 2), own->target[0].in.pointer);
+        if (__builtin_add_overflow(total, work_of(job, &own->target[i]), &total))
+            total = SIZE_MAX;
+    return total == 0 || job_work(job, total, own->target[0].in.pointer);
 }
 
 static bool check_inverse(struct job *job)
@@ -361,8 +370,9 @@ static bool check_inverse(struct job *job)
         const struct pe_spec *spec = &job->specs[s].spec;
         if (!pe_spec_turns(spec))
             ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "inverse"),
-                         "use pair_table=matched",
-                         "a table of another layout is no rotation, and so there is no inverse");
+                         "use kind=rope with pair_table=matched",
+                         "%s does not turn its pairs by one angle each, and so there is no inverse",
+                         job->specs[s].compact);
         if (pe_spec_is_polar(spec))
             ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, "inverse"),
                          "leave inverse out",

@@ -127,8 +127,7 @@ static unsigned has_of(const struct pe_spec *spec)
     has |= facets >> PE_FACET_BIAS & 1 ? BIASES : 0;
     has |= facets >> PE_FACET_SLOPES & 1 ? SLOPES : 0;
     has |= pe_spec_has_scales(spec) ? SCALES : 0;
-    bool given = spec->kind->acts == PE_ROTATES && spec->table; /* cos and sin */
-    return has | (pe_spec_pairs(spec) > 0 && !given ? FREQUENCIES : 0);
+    return has | (pe_spec_pairs(spec) > 0 && !pe_spec_is_given(spec) ? FREQUENCIES : 0);
 }
 
 /* Stages that make a difference. */

@@ -186,6 +186,12 @@ static bool check_kinds(struct job *job)
                          "kind=%s makes scores of vectors twice as wide, which they do not show "
                          "here",
                          kind->name);
+        if (!pe_spec_turns(&job->specs[s].spec))
+            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
+                         "POST /v1/apply gives the vectors at their positions",
+                         "%s does not turn its pairs by one angle each: scores depend on both "
+                         "positions, not on the distance",
+                         job->specs[s].compact);
         if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
             ok = err_add(&job->request->err, ERR_invalid_value, "terms",
                          "for example kind=sinusoidal",

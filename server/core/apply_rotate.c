@@ -165,14 +165,20 @@ static bool scales(const struct rotation *rotation, size_t token)
            !(at.hi == rotation->plan->center && at.lo == 0);
 }
 
+/* Whether cos and sin are those of an angle, which is 0 at position 0. */
+static bool is_of_angles(const struct rotation *rotation)
+{
+    const struct pe_spec *spec = &rotation->plan->spec;
+    return !pe_spec_is_given(spec) && !spec->kind->ops->mixed;
+}
+
 /* Token i of the block: its row of scratch. */
 static void make_values(const struct rotation *rotation, size_t i)
 {
     struct work *work = rotation->work;
     size_t token = rotation->token + i;
     bool turns = !pe__is_still(rotation->plan, rotation->first) && !is_at_zero(rotation, token);
-    bool changes =
-        rotation->plan->amplified || rotation->plan->spec.table || scales(rotation, token);
+    bool changes = rotation->plan->amplified || !is_of_angles(rotation) || scales(rotation, token);
     work->still[i] = !changes && !turns;
     if (work->still[i])
         return;
@@ -186,7 +192,7 @@ static void make_values(const struct rotation *rotation, size_t i)
         eps = pe__plan_scale(rotation->plan, place_of(rotation, token),
                              pe__scale_sign(rotation->slab->job), rotation->first, rotation->n, eps,
                              &work->planes);
-    if ((rotation->plan->spec.table || rotation->plan->scale_log) && rotation->to == PE_F64)
+    if ((!is_of_angles(rotation) || rotation->plan->scale_log) && rotation->to == PE_F64)
         eps += pe__given_eps(&work->planes, rotation->n);
     struct row row = row_at(rotation, i);
     work->eps[i] = eps;

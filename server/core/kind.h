@@ -16,6 +16,13 @@
 #include "posenc.h"
 #include "scaling.h"
 
+struct pe__coordinate; /* coordinate.h */
+
+/* A real number made of a token's positions on all axes (shift included), for pairs that read this
+ * axis; to the precision of y, error <= 4 ulp. */
+typedef void pe__coordinate_fn(const struct pe_spec *spec, const struct pe__pos *at, size_t axis,
+                               mpfr_t y);
+
 /* A query and a key, as biases see them. Shifts cancel in distances and are not in the positions;
  * kinds whose places count add the plan's. */
 struct pe__bias_at {
@@ -37,11 +44,6 @@ struct pe__polar {
      * their sines; without constants nothing is added. */
     double (*phase)(const struct pe_spec *spec, size_t pair);
 };
-
-/* A real number made of a token's positions on all axes (shift included), for pairs that read this
- * axis; to the precision of y, error <= 4 ulp. */
-typedef void pe__coordinate_fn(const struct pe_spec *spec, const struct pe__pos *at, size_t axis,
-                               mpfr_t y);
 
 struct pe__kind_ops {
     /* Rules between parameters and defaults that depend on others (rotary_dim); after the generic
@@ -77,6 +79,12 @@ struct pe__kind_ops {
      * none. For rotating kinds (c, s) are the first and second member of the pair. */
     void (*pair_channels)(const struct pe_spec *spec, size_t pair, size_t *c, size_t *s);
     const struct pe__polar *polar; /* NULL: rotating kinds turn pairs of channels */
+    /* Rotating kinds whose cosines and sines are made of those of several pairs: as
+     * pe__plan_cis_row and pe__plan_cis_exact give the latter. NULL: a pair has its own. */
+    double (*mixed)(const struct pe__coordinate *coordinate, struct pe__walk *walk, size_t first,
+                    size_t n, struct pe__planes *out);
+    void (*mixed_exact)(const struct pe__coordinate *coordinate, size_t pair, mpfr_ptr c,
+                        mpfr_ptr s);
 
     /* Adding kinds without frequencies: channels [first, first + n) at one position as hi + lo;
      * returns the error bound (0: exact). exact: one channel to y's precision (round.h's rule). */
@@ -93,7 +101,8 @@ struct pe__kind_ops {
     void (*input_exact)(const struct pe_plan *plan, const struct pe__bias_at *at, mpfr_t y);
     /* How many positions there are from 0 on, where these are few. NULL: without end. */
     size_t (*tokens_n)(const struct pe_spec *spec);
-    /* Multiply-adds that one bias costs. NULL: as many as dim. */
+    /* Multiply-adds that one bias costs, or the cosines and sines of one place. NULL: as many as
+     * dim; none but those of rotating. */
     size_t (*work)(const struct pe_spec *spec);
     /* Whether it depends on more of the positions than their distance. NULL: no. */
     bool (*places_count)(const struct pe_spec *spec);
@@ -201,6 +210,11 @@ struct pe__plan_walk {
     struct pe__walk axis[PE_AXES_MAX];
 };
 void pe__plan_walk_init(struct pe__plan_walk *walk);
+/* cis of a place times frequency k for k in [first, first + n), n <= PE__BLOCK, the angle rounded
+ * if that stage is named: a bound as of pe__cis_row, and to any precision as by pe__cis_exact. */
+double pe__plan_cis_row(const struct pe__coordinate *coordinate, struct pe__walk *walk,
+                        size_t first, size_t n, struct pe__planes *out);
+void pe__plan_cis_exact(const struct pe__coordinate *coordinate, size_t k, mpfr_ptr c, mpfr_ptr s);
 /* cos and sin of the block's pairs at one token, direction and axes applied; returns the error
  * bound of every component, 0 when the position is 0 on every axis, or no pair turns. An exact 0 is
  * +0. */

@@ -31,9 +31,10 @@ size_t pe__plan_block(const struct pe_plan *plan, size_t first)
 
 bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n)
 {
-    return !plan->spec.table && !plan->w && !plan->sources && !plan->coordinate &&
-           !plan->amplified && !pe__stage_named(&plan->stages, PE_STAGE_TABLE) &&
-           !pe__is_still(plan, first) && first % PE__BLOCK + n <= PE__BLOCK;
+    return !pe_spec_is_given(&plan->spec) && !plan->spec.kind->ops->mixed && !plan->w &&
+           !plan->sources && !plan->coordinate && !plan->amplified &&
+           !pe__stage_named(&plan->stages, PE_STAGE_TABLE) && !pe__is_still(plan, first) &&
+           first % PE__BLOCK + n <= PE__BLOCK;
 }
 
 size_t pe__plan_run(const struct pe_plan *plan, const struct pe_positions *positions, size_t token,
@@ -54,18 +55,26 @@ void pe__plan_walk_init(struct pe__plan_walk *walk)
         walk->axis[axis].valid = false;
 }
 
-/* cis of position * w_k for k in [first, first + n), the angle rounded if that stage is named; or
- * what the caller gives in its place. */
-static double cis_row(const struct pe__coordinate *coordinate, struct pe__walk *walk, size_t first,
-                      size_t n, struct pe__planes *out)
+double pe__plan_cis_row(const struct pe__coordinate *coordinate, struct pe__walk *walk,
+                        size_t first, size_t n, struct pe__planes *out)
+{
+    return coordinate->plan->w ? pe__staged_cis_row(coordinate, first, n, out)
+                               : pe__coordinate_cis_row(coordinate, walk, first, n, out);
+}
+
+/* The same for the pairs of these frequencies: what is made of several, or given by the caller, in
+ * its place. */
+static double pairs_row(const struct pe__coordinate *coordinate, struct pe__walk *walk,
+                        size_t first, size_t n, struct pe__planes *out)
 {
     const struct pe_plan *plan = coordinate->plan;
-    if (plan->spec.table) {
+    if (pe_spec_is_given(&plan->spec)) {
         pe__given_pairs(&plan->spec, coordinate->at[coordinate->axis], first, n, out);
         return 0;
     }
-    return plan->w ? pe__staged_cis_row(coordinate, first, n, out)
-                   : pe__coordinate_cis_row(coordinate, walk, first, n, out);
+    return plan->spec.kind->ops->mixed
+               ? plan->spec.kind->ops->mixed(coordinate, walk, first, n, out)
+               : pe__plan_cis_row(coordinate, walk, first, n, out);
 }
 
 /* The frequencies that a block of pairs takes from one axis, in rising order: `n` from `first`. */
@@ -112,7 +121,7 @@ static double several_axes(const struct pe_plan *plan, struct pe__plan_walk *wal
         if (range.n == 0)
             continue;
         struct pe__coordinate coordinate = {plan, at, axis};
-        double eps = cis_row(&coordinate, &walk->axis[axis], range.first, range.n, &part);
+        double eps = pairs_row(&coordinate, &walk->axis[axis], range.first, range.n, &part);
         eps_max = eps > eps_max ? eps : eps_max;
         scatter_axis(sources, n, axis, range.first, &part, out);
     }
@@ -141,7 +150,7 @@ static double turn(const struct pe_plan *plan, struct pe__plan_walk *walk,
         return stand_still(n, out);
     struct pe__coordinate coordinate = {plan, at, 0};
     return plan->sources ? several_axes(plan, walk, at, first, n, out)
-                         : cis_row(&coordinate, &walk->axis[0], first, n, out);
+                         : pairs_row(&coordinate, &walk->axis[0], first, n, out);
 }
 
 static void turn_back(size_t n, struct pe__planes *out)
@@ -226,23 +235,31 @@ static void set_both(double cosine, double sine, mpfr_ptr c, mpfr_ptr s)
         mpfr_set_d(s, sine, MPFR_RNDN);
 }
 
+void pe__plan_cis_exact(const struct pe__coordinate *coordinate, size_t k, mpfr_ptr c, mpfr_ptr s)
+{
+    const struct pe_plan *plan = coordinate->plan;
+    if (plan->w)
+        pe__staged_cis_exact(coordinate, k, c, s);
+    else if (plan->coordinate || coordinate->at[coordinate->axis].hi != 0)
+        pe__coordinate_cis_exact(coordinate, k, c, s);
+    else
+        set_both(1, 0, c, s);
+}
+
 static void unrounded_exact(const struct pe__coordinate *coordinate, size_t k, mpfr_ptr c,
                             mpfr_ptr s)
 {
     const struct pe_plan *plan = coordinate->plan;
-    struct pe__pos at = coordinate->at[coordinate->axis];
     if (pe__is_padding(plan, coordinate->at[0])) {
         set_both(0, 0, c, s);
         return;
     }
-    if (plan->spec.table)
-        pe__given_pair_exact(&plan->spec, at, k, c, s);
-    else if (plan->w)
-        pe__staged_cis_exact(coordinate, k, c, s);
-    else if (plan->coordinate || at.hi != 0)
-        pe__coordinate_cis_exact(coordinate, k, c, s);
+    if (pe_spec_is_given(&plan->spec))
+        pe__given_pair_exact(&plan->spec, coordinate->at[coordinate->axis], k, c, s);
+    else if (plan->spec.kind->ops->mixed)
+        plan->spec.kind->ops->mixed_exact(coordinate, k, c, s);
     else
-        set_both(1, 0, c, s);
+        pe__plan_cis_exact(coordinate, k, c, s);
     if (s && plan->direction < 0 && !mpfr_zero_p(s))
         mpfr_neg(s, s, MPFR_RNDN);
     if (c && plan->amplified)

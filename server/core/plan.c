@@ -189,6 +189,8 @@ static bool has_no_frequency(const struct pe_plan *plan, size_t pair)
 static bool make_still(struct pe_plan *plan)
 {
     size_t n = 0;
+    if (plan->spec.kind->ops->mixed) /* with others that may */
+        return true;
     for (size_t pair = 0; pair < plan->pairs; pair++)
         n += has_no_frequency(plan, pair);
     if (n == 0)
@@ -206,13 +208,14 @@ static bool make_still(struct pe_plan *plan)
 static bool make_crossed(struct pe_plan *plan)
 {
     size_t pairs = plan->pairs;
-    if (pe_spec_turns(&plan->spec))
+    double pair_table = number_or(&plan->spec, "pair_table", 0);
+    if (pair_table == 0)
         return true;
     plan->crossed = malloc(2 * pairs * sizeof *plan->crossed);
     if (!plan->crossed)
         return false;
     plan->bytes += 2 * pairs * sizeof *plan->crossed;
-    bool tiled = number_or(&plan->spec, "pair_table", 0) == 1;
+    bool tiled = pair_table == 1;
     for (size_t pair = 0; pair < pairs; pair++) {
         size_t a, b;
         pe_spec_pair_channels(&plan->spec, pair, &a, &b);
@@ -254,7 +257,7 @@ static bool make_cis(struct pe_plan *plan, const struct pe_positions *positions)
     plan->pairs = ops->pairs_n(&plan->spec);
     if (ops->pair_source && !make_sources(plan))
         return false;
-    if (plan->spec.table) /* with the cosines and sines of all pairs */
+    if (pe_spec_is_given(&plan->spec))
         return true;
     if (plan->coordinate && !make_speeds(plan))
         return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * test_apply.c: /v1/apply: the contract's examples, axes, positions per batch row, q and k, score
- * matrices, posted tables, and the way back.
+ * matrices, posted tables, mixed cosines and sines, and the way back.
  */
 #include <math.h>
 
@@ -260,4 +260,89 @@ Test(apply, rounds_to_the_dtype_asked_for)
     for (size_t i = 0; i < 4; i++) /* shortest digits of a float: not those of a double */
         cr_expect_eq(json_number_value(json_array_get(y, i)), expected[i], "%zu", i);
     json_decref(answer);
+}
+
+/* ---- Mixed cosines and sines -------------------------------------------------------------- */
+
+#define FOPE "\"spec\":\"fope:dim=8,num_inv_freq=2\",\"table\":[[1,0.5],[0.25,-2],[0.125,0],[3,1]]"
+
+/* At position 0 the cosines are the sums of the columns of the first matrix, the sines 0. */
+Test(mixed, takes_two_matrices)
+{
+    json_t *answer = post("{" FOPE ",\"x\":[[1,2,3,4,5,6,7,8]],\"with\":[\"cos\",\"sin\"]}");
+    static const struct {
+        const char *name;
+        double row[8];
+    } wanted[] = {
+        {"y", {1.25, -3, -4, -4, 6.25, -9, 10, 12}},
+        {"cos", {1.25, -1.5, 1, 1}},
+        {"sin", {0, 0, 1, 1}},
+    };
+    for (size_t t = 0; t < sizeof wanted / sizeof *wanted; t++) {
+        const json_t *row = json_array_get(tensor(answer, wanted[t].name), 0);
+        size_t n = json_array_size(row);
+        cr_assert_eq(n, t == 0 ? 8 : 4);
+        for (size_t i = 0; i < n; i++)
+            cr_expect_eq(json_number_value(json_array_get(row, i)), wanted[t].row[i], "%s %zu",
+                         wanted[t].name, i);
+    }
+    const char *table =
+        json_string_value(json_object_get(json_object_get(answer, "spec"), "table"));
+    cr_expect(table && strncmp(table, "sha256:", 7) == 0);
+    json_decref(answer);
+}
+
+static void expect_refused(const char *body, const char *where, const char *detail)
+{
+    struct request request;
+    call(&request, "POST", "/v1/apply", body);
+    json_t *problem = call_json(&request);
+    const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
+    const char *said = json_string_value(json_object_get(error, "detail"));
+    cr_expect_geq(request.response.status, 400, "%.200s", body);
+    cr_expect_str_eq(json_string_value(json_object_get(error, "pointer")), where, "%.200s", body);
+    cr_expect(strstr(said, detail), "%s", said);
+    json_decref(problem);
+    call_end(&request);
+}
+
+Test(mixed, has_no_inverse)
+{
+    expect_refused("{" FOPE ",\"x\":[[1,2,3,4,5,6,7,8]],\"inverse\":true}", "/inverse",
+                   "does not turn its pairs by one angle each");
+    expect_refused("{\"spec\":\"rope:dim=4,pair_table=tiled\",\"x\":[[1,2,3,4]],\"inverse\":true}",
+                   "/inverse", "does not turn its pairs by one angle each");
+    expect_refused("{\"spec\":\"fope:dim=8\",\"x\":[[1,2,3,4,5,6,7,8]],\"cos\":[[1,1,1,1]],"
+                   "\"sin\":[[0,0,0,0]]}",
+                   "/cos", "kind=fope does not take cos and sin");
+}
+
+/* Rows of ones as JSON; returns the end. */
+static char *put_ones(char *at, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows * cols; i++) {
+        *at++ = i % cols ? ',' : '[';
+        *at++ = '1';
+        if (i % cols == cols - 1) {
+            *at++ = ']';
+            *at++ = ',';
+        }
+    }
+    at[-1] = ']'; /* of the rows */
+    return at;
+}
+
+/* 2^31 multiply-adds are the limit: 2 * 600^2 for each of 2983 tokens are more. */
+Test(mixed, has_a_limit)
+{
+    enum { KEPT = 600, DIM = 2 * KEPT, TOKENS = 2983 };
+    char *body = malloc((size_t)(TOKENS + 2 * KEPT) * (2 * DIM + 2) + 200);
+    cr_assert(body);
+    char *at = body + sprintf(body, "{\"spec\":\"fope:num_inv_freq=%d\",\"table\":[", KEPT);
+    at = put_ones(at, (size_t)2 * KEPT, KEPT);
+    at += sprintf(at, ",\"x\":[");
+    at = put_ones(at, TOKENS, DIM);
+    strcpy(at, "}");
+    expect_refused(body, "/x", "2147760000 multiply-adds would be needed");
+    free(body);
 }

@@ -259,3 +259,21 @@ Test(apart, needs_two_that_can_meet)
         call_end(&request);
     }
 }
+
+/* ---- What has none ------------------------------------------------------------------------ */
+
+/* Where members of a pair are not turned by one angle the distance does not say the score. */
+Test(scores, are_of_rotations)
+{
+    static const char *const wrong[] = {"kind=fope", "kind=rope&pair_table=tiled"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct request request;
+        char target[100];
+        snprintf(target, sizeof target, "/v1/scores?%s", wrong[i]);
+        call(&request, "GET", target, NULL);
+        cr_expect_eq(request.response.status, 400, "%s", wrong[i]);
+        cr_expect(strstr(call_body(&request), "does not turn its pairs by one angle each"), "%s",
+                  call_body(&request));
+        call_end(&request);
+    }
+}

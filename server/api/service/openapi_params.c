@@ -107,6 +107,7 @@ static const struct {
     {"factor", "4"},
     {"original_max", "4096"},
     {"max_position", "16384"},
+    {"num_inv_freq", "16"},
     {"short_factor", "[1, 1.05]"},
     {"long_factor", "[1, 4]"},
     {"attention_factor", "1.2"},

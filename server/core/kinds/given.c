@@ -8,7 +8,6 @@
 #include "params.h"
 #include "value.h"
 
-#define LARGEST  0x1p100  /* of the caller's numbers: their products stay in range */
 #define SMALLEST 0x1p-100 /* below, the low parts of products may underflow */
 
 /* Parameters that say which channels are pairs, and how they turn. */
@@ -45,7 +44,7 @@ static bool check_sizes(const struct pe_spec *spec, struct pe_faults *faults)
     for (size_t i = 0; i < spec->table_rows * spec->table_cols; i++) {
         const char *name = i % spec->table_cols < pairs ? "cos" : "sin";
         char shown[PE__SHOWN_MAX];
-        if (!(fabs(spec->table[i]) <= LARGEST))
+        if (!(fabs(spec->table[i]) <= PE__GIVEN_MAX))
             return pe_fault_add(faults, PE_INVALID_VALUE, name, NULL,
                                 "%s must have finite numbers of at most 2^100; got %s in row %zu",
                                 name, pe__show_number(spec->table[i], shown), i / spec->table_cols);

@@ -12,6 +12,8 @@
 #include "cis.h"
 #include "posenc.h"
 
+#define PE__GIVEN_MAX 0x1p100 /* of the caller's numbers: their products stay in range */
+
 /* In check, with a table. First: no parameter may be given that says where cos and sin come from;
  * they are dropped. Once rotary_dim is known: the width, and the sizes of the numbers. */
 bool pe__given_drop(struct pe_spec *spec, struct pe_faults *faults);

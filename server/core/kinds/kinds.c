@@ -27,10 +27,7 @@ const struct pe_kind *pe_kind_at(size_t i)
 
 bool pe_kind_has_table(const struct pe_kind *kind)
 {
-    for (size_t i = 0; i < kind->params_n; i++)
-        if (strcmp(kind->params[i].name, "table_seed") == 0)
-            return true;
-    return false;
+    return kind->table_rows || kind->ops->table_size;
 }
 
 const char *pe_facet_name(enum pe_facet facet)

@@ -23,8 +23,10 @@ static void derive_size(struct pe_spec *spec, const char *name, size_t size)
 
 static bool drop_seed(struct pe_spec *spec, const char *name, struct pe_faults *faults)
 {
-    bool given = pe__params_value(&spec->params, name)->given;
-    pe__params_drop(&spec->params, name);
+    const struct pe_value *value = pe__params_value(&spec->params, name);
+    bool given = value && value->given;
+    if (value)
+        pe__params_drop(&spec->params, name);
     if (!given)
         return true;
     return pe_fault_add(faults, PE_CONFLICTING_PARAMETERS, name, NULL,

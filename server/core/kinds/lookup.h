@@ -11,7 +11,7 @@
 #include "kind.h"
 
 /* Rules for the table of a kind: a posted one gives the parameters that the kind names where they
- * are not given, else must agree; and excludes table_seed, table_std. */
+ * are not given, else must agree; and excludes table_seed, table_std where there are these. */
 bool pe__lookup_check(struct pe_spec *spec, struct pe_faults *faults);
 /* Elements [first, first + n) as hi + lo; returns the error bound (0: exact). */
 double pe__lookup(const struct pe_spec *spec, size_t first, size_t n, double *hi, double *lo);

@@ -159,7 +159,12 @@ bool pe_spec_shifts_only(const struct pe_spec *spec)
 
 bool pe_spec_turns(const struct pe_spec *spec)
 {
-    return number_or(spec, "pair_table", 0) == 0;
+    return number_or(spec, "pair_table", 0) == 0 && !spec->kind->ops->mixed;
+}
+
+bool pe_spec_is_given(const struct pe_spec *spec)
+{
+    return spec->table && spec->kind->properties & PE_TABULATED;
 }
 
 double pe_spec_place(const struct pe_spec *spec, double position)
@@ -201,6 +206,12 @@ size_t pe_spec_bias_work(const struct pe_spec *spec)
     if (spec->kind->acts != PE_BIASES)
         return 0;
     return spec->kind->ops->work ? spec->kind->ops->work(spec) : pe_spec_dim(spec) + 1;
+}
+
+size_t pe_spec_mixing_work(const struct pe_spec *spec)
+{
+    return spec->kind->acts == PE_ROTATES && spec->kind->ops->work ? spec->kind->ops->work(spec)
+                                                                   : 0;
 }
 
 #define TOKENS_SHOWN 32
@@ -264,8 +275,7 @@ static bool set_pair(struct pe_spec *spec, struct pe__span pair, struct pe_fault
     if (!text.text)
         return pe_fault_add(faults, PE_INVALID_VALUE, "spec", "write kind:key=value,key=value",
                             "\"%s\" in the spec has no =", pe__show_text(pair, shown));
-    bool has_table = pe__params_value(&spec->params, "table_seed");
-    if (has_table && pe__span_equal(name, pe__span_of("table")))
+    if (pe_kind_has_table(spec->kind) && pe__span_equal(name, pe__span_of("table")))
         return pe_fault_add(faults, PE_UNKNOWN_PARAMETER, "table",
                             "post the table's numbers as the member \"table\" of the body",
                             "a spec text cannot hold a posted table, only its digest");
