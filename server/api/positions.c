@@ -121,8 +121,9 @@ static bool fill_chunks(struct job *job, const struct numbers *lengths, struct i
     double *at = out->at = job_alloc(job, out->rows * out->n, sizeof *at);
     for (size_t row = 0; at && row < out->rows; row++)
         for (size_t i = 0; i < lengths->count; i++)
-            for (double token = 0; token < lengths->at[i]; token++)
-                *at++ = pe_chunk_position(&chunks, (enum pe_chunk_variant)(first + row), token);
+            for (size_t token = 0; token < (size_t)lengths->at[i]; token++)
+                *at++ =
+                    pe_chunk_position(&chunks, (enum pe_chunk_variant)(first + row), (double)token);
     return out->at != NULL;
 }
 
