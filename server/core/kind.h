@@ -87,7 +87,8 @@ struct pe__kind_ops {
                         mpfr_ptr s);
 
     /* Adding kinds without frequencies: channels [first, first + n) at one position as hi + lo;
-     * returns the error bound (0: exact). exact: one channel to y's precision (round.h's rule). */
+     * returns the error bound (0: exact). exact: one channel to y's precision (round.h's rule);
+     * NULL: rows always are. */
     double (*row)(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,
                   double *hi, double *lo);
     void (*row_exact)(const struct pe_plan *plan, struct pe__pos position, size_t channel,

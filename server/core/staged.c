@@ -275,7 +275,16 @@ struct row {
 static void row_exact(const void *context, size_t channel, mpfr_t y)
 {
     const struct row *row = context;
-    row->plan->spec.kind->ops->row_exact(row->plan, row->position, channel, y);
+    const struct pe__kind_ops *ops = row->plan->spec.kind->ops;
+    if (ops->row_exact) {
+        ops->row_exact(row->plan, row->position, channel, y);
+        return;
+    }
+    double hi;
+    double lo;
+    ops->row(row->plan, row->position, channel, 1, &hi, &lo);
+    mpfr_set_d(y, hi, MPFR_RNDN);
+    mpfr_add_d(y, y, lo, MPFR_RNDN);
 }
 
 double pe__plan_row(const struct pe_plan *plan, struct pe__pos position, size_t first, size_t n,

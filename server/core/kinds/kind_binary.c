@@ -13,14 +13,6 @@ static double row(const struct pe_plan *plan, struct pe__pos position, size_t fi
     return 0;
 }
 
-static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_t channel, mpfr_t y)
-{
-    double hi;
-    double lo;
-    row(plan, position, channel, 1, &hi, &lo);
-    mpfr_set_d(y, hi, MPFR_RNDN);
-}
-
 static const struct pe_library libraries[] = {{0}};
 
 static const struct pe_reference references[] = {
@@ -39,7 +31,6 @@ static const struct pe__kind_ops ops = {
     .check = pe__bits_check,
     .has_position = pe__bits_has_position,
     .row = row,
-    .row_exact = row_exact,
 };
 
 const struct pe_kind pe__kind_binary = {

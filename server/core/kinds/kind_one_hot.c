@@ -38,12 +38,6 @@ static double row(const struct pe_plan *plan, struct pe__pos position, size_t fi
     return 0;
 }
 
-static void row_exact(const struct pe_plan *plan, struct pe__pos position, size_t channel, mpfr_t y)
-{
-    (void)plan;
-    mpfr_set_ui(y, position.hi == (double)channel, MPFR_RNDN);
-}
-
 static const struct pe_library libraries[] = {{0}};
 
 static const struct pe_reference references[] = {
@@ -61,7 +55,6 @@ static const char *const examples[] = {
 static const struct pe__kind_ops ops = {
     .has_position = has_position,
     .row = row,
-    .row_exact = row_exact,
 };
 
 const struct pe_kind pe__kind_one_hot = {
