@@ -221,7 +221,8 @@ static bool read_positions(struct job *job, const struct apply *own, struct targ
     if (job_key(job, "shape")->set && is_default_range(p->text, tokens - job_positions_around(job)))
         job_key_edit(job, name)->given = false;
     if (p->list->n != tokens || (p->lists_n != 1 && p->lists_n != target->view.batches))
-        return err_add(&job->request->err, ERR_shape_mismatch, p->where, NULL,
+        return err_add(&job->request->err, ERR_shape_mismatch, p->where,
+                       "a position for each token; without positions they are counted from 0",
                        "%zu positions (in %zu lists) for %zu tokens (in %zu batch rows)",
                        p->list->n, p->lists_n, tokens, target->view.batches);
     return job_center(job, p);

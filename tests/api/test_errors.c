@@ -97,6 +97,9 @@ static const struct mistake mistakes[] = {
      "linear", 1},
     {"POST", "/v1/apply", "{\"spec\":\"rope\",\"specs\":{},\"x\":[[1,2]]}", 400,
      "conflicting-parameters", "/specs", "together", "", 1},
+    /* refused, and not missing as well */
+    {"GET", "/v1/positions?style=gpt3&attention_mask=1,1", NULL, 400, "invalid-value", "style",
+     "style must be one of", "gpt2", 1},
     /* keys that would have no effect */
     {"GET", "/v1/table?kind=rope&value=encoding&width=full", NULL, 400, "conflicting-parameters",
      "width", "only cos, sin, angles and scales", "", 1},

@@ -16,8 +16,9 @@ const struct pe_style *style_read(struct job *job)
         name = pe_choice_name(&job->keys.rows[style - job->keys.value], style->number, &len);
     if (name)
         return pe_style_find(name, len);
-    err_add(&job->request->err, ERR_missing_parameter, job_where(job, "style"),
-            "for example style=gpt2: 0, 1, 2, ...", "style is missing: who counts the tokens?");
+    if (!style->given) /* else it has been refused */
+        err_add(&job->request->err, ERR_missing_parameter, job_where(job, "style"),
+                "for example style=gpt2: 0, 1, 2, ...", "style is missing: who counts the tokens?");
     return NULL;
 }
 
