@@ -102,6 +102,14 @@ $(BUILD)/tests/exhaustive/values: tests/core/test_exact.c $(LINK_core) Makefile
 test-exhaustive: $(addprefix $(BUILD)/tests/exhaustive/,numbers values) ## every float as text, 10^8 cosines per dtype: an hour
 	$(BUILD)/tests/exhaustive/numbers $(shell nproc)
 	$(BUILD)/tests/exhaustive/values
+counts: ## compare instructions per element of the hot paths (callgrind) with tests/bench/counts.txt
+	+@$(counts)
+counts-record: ## write tests/bench/counts.txt anew
+	+@$(counts) --write
+define counts
+deploy/deps.sh build counts && $(MAKE) --no-print-directory --silent $(BUILD)/tests/bench/counts && \
+    tests/bench/counts.py $(BUILD)/tests/bench/counts tests/bench/counts.txt
+endef
 bench-programs: $(BENCH:%=$(BUILD)/tests/bench/bench_%)
 bench: bench-programs ## measure: a table, and build/bench.json
 	@tests/bench/run.sh $(BENCH:%=$(BUILD)/tests/bench/bench_%)
