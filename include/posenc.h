@@ -20,6 +20,7 @@
 #define POSENC_H
 
 #include "posenc/apply.h"
+#include "posenc/attention.h"
 #include "posenc/dialect.h"
 #include "posenc/draw.h"
 #include "posenc/fault.h"
@@ -30,6 +31,7 @@
 #include "posenc/position.h"
 #include "posenc/processor.h"
 #include "posenc/score.h"
+#include "posenc/similarity.h"
 #include "posenc/spec.h"
 #include "posenc/stage.h"
 #include "posenc/style.h"

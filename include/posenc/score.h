@@ -18,6 +18,8 @@ extern "C" {
  * finite for an exact answer; else IEEE's NaN or infinity. */
 double pe_dot(enum pe_dtype dtype, const void *a, const void *b, size_t n);
 double pe_norm(enum pe_dtype dtype, const void *a, size_t n);
+/* The sum of n doubles, in the same way. */
+double pe_sum(const double *a, size_t n);
 /* The mean of n >= 1 finite doubles of normal size. Allocates and is slow: for readouts. */
 double pe_mean(const double *a, size_t n);
 

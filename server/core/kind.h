@@ -226,13 +226,12 @@ double pe__plan_pairs(const struct pe_plan *plan, struct pe__plan_walk *walk,
  * precision)); either may be NULL. */
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
                          size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s);
-/* The same at positions given per axis, shift included; `k` is the frequency of a pair of the only
- * axis. */
+/* The same at positions given per axis, shift included. */
 double pe__plan_pairs_at(const struct pe_plan *plan, struct pe__plan_walk *walk,
                          const struct pe__pos at[PE_AXES_MAX], size_t first, size_t n,
                          struct pe__planes *out);
-void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
-                            mpfr_ptr s);
+void pe__plan_pair_exact_at(const struct pe_plan *plan, const struct pe__pos at[PE_AXES_MAX],
+                            size_t pair, mpfr_ptr c, mpfr_ptr s);
 /* Amplified plans: cos and sin of n pairs, which have the attention factor in them, multiplied by
  * it once more (rotated q and k both have it), or by `undo` (for the inverse of a rotation); eps is
  * their error bound, the result the new one. The same for a value by MPFR. */

@@ -353,17 +353,17 @@ static void rounded_exact(const struct pe__coordinate *coordinate, size_t k, mpf
         mpfr_set_d(s, pe__round_exact_f64(dtype, frequency_value_exact, &value, k), MPFR_RNDN);
 }
 
-void pe__plan_pair_exact_at(const struct pe_plan *plan, struct pe__pos at, size_t k, mpfr_ptr c,
-                            mpfr_ptr s)
+void pe__plan_pair_exact_at(const struct pe_plan *plan, const struct pe__pos at[PE_AXES_MAX],
+                            size_t pair, mpfr_ptr c, mpfr_ptr s)
 {
-    rounded_exact(&(struct pe__coordinate){plan, &at, 0}, k, c, s);
+    struct pe__source source = pe__pair_source(plan, pair);
+    rounded_exact(&(struct pe__coordinate){plan, at, source.axis}, source.k, c, s);
 }
 
 void pe__plan_pair_exact(const struct pe_plan *plan, const struct pe_positions *positions,
                          size_t token, size_t pair, mpfr_ptr c, mpfr_ptr s)
 {
-    struct pe__source source = pe__pair_source(plan, pair);
     struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
     places_of(plan, positions, token, at);
-    rounded_exact(&(struct pe__coordinate){plan, at, source.axis}, source.k, c, s);
+    pe__plan_pair_exact_at(plan, at, pair, c, s);
 }

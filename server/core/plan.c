@@ -71,7 +71,7 @@ static uint32_t needed_groups(const struct pe_plan *plan, const struct pe_positi
                 continue;
             groups |= pe__groups(pe__plan_position(plan, p));
             if (plan->placing.shift != 0)
-                groups |= pe__groups(pe__place_distance(&plan->placing, p));
+                groups |= pe__groups(pe__place_distance(&plan->placing, (struct pe__dd){p, 0}));
         }
     return groups;
 }

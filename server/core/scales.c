@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * scales.c: rotating kinds that also stretch or shrink what they rotate, by a power of the
- * position: scale^e at position p, e = (p - center) / scale_base. Powers are exponentials in
- * double-double, or by MPFR to any precision.
+ * position: scale^e at position p, e = (p - center) / scale_base. Powers are exponentials
+ * (exponential.h), or by MPFR to any precision.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "dd.h"
+#include "exponential.h"
 #include "kind.h"
 #include "round.h"
 
-#define LOG_BITS    160
-#define GUARD_BITS  64      /* the exponent is below 2^10 and relative errors grow with it */
-#define POWER_ERROR 0x1p-92 /* relative, of power_ball; see there */
-#define HALVINGS    8
+#define LOG_BITS   160
+#define GUARD_BITS 64 /* the exponent is below 2^10 and relative errors grow with it */
 
 bool pe__scales_new(struct pe_plan *plan)
 {
@@ -37,47 +35,6 @@ bool pe__scales_new(struct pe_plan *plan)
 
 /* ---- In double-double --------------------------------------------------------------------- */
 
-/* e^r - 1 = r + r^2/2! + ... + r^10/10! for |r| < 2^-9; the next term is below 2^-124. */
-static struct pe__dd exp_less_one(struct pe__dd r)
-{
-    static const struct pe__dd factors[] = {
-        {0x1.27e4fb7789f5cp-22, 0x1.cbbc05b4fa99ap-76},
-        {0x1.71de3a556c734p-19, -0x1.c154f8ddc6c00p-73},
-        {0x1.a01a01a01a01ap-16, 0x1.a01a01a01a01ap-76},
-        {0x1.a01a01a01a01ap-13, 0x1.a01a01a01a01ap-73},
-        {0x1.6c16c16c16c17p-10, -0x1.f49f49f49f49fp-65},
-        {0x1.1111111111111p-7, 0x1.1111111111111p-63},
-        {0x1.5555555555555p-5, 0x1.5555555555555p-59},
-        {0x1.5555555555555p-3, 0x1.5555555555555p-57},
-        {0x1p-1, 0},
-        {1, 0},
-    };
-    struct pe__dd sum = {0, 0};
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
-        sum = pe__dd_mul(pe__dd_add(sum, factors[i]), r);
-    return sum;
-}
-
-#define EXPONENT_MAX 700
-
-/* e^x, |x| <= 700 (beyond that nothing is known), x off by a relative 2^-102. Its size makes that
- * 2^-92.5 in the result; to take away the power of 2 as much as 2^-94 is lost, and in the series
- * and in doubling it back, where e^2r - 1 = 2t + t^2 for t = e^r - 1, less than 2^-97. */
-static struct pe__ball exponential(struct pe__dd x)
-{
-    static const struct pe__dd ln2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-    if (!(fabs(x.hi) <= EXPONENT_MAX))
-        return (struct pe__ball){1, 0, INFINITY};
-    double n = rint(x.hi / ln2.hi);
-    struct pe__dd r = pe__dd_add(x, pe__dd_mul_d(ln2, -n));
-    struct pe__dd t = exp_less_one((struct pe__dd){ldexp(r.hi, -HALVINGS), ldexp(r.lo, -HALVINGS)});
-    for (int i = 0; i < HALVINGS; i++)
-        t = pe__dd_add((struct pe__dd){2 * t.hi, 2 * t.lo}, pe__dd_mul(t, t));
-    t = pe__dd_add((struct pe__dd){1, 0}, t);
-    double hi = ldexp(t.hi, (int)n);
-    return (struct pe__ball){hi, ldexp(t.lo, (int)n), hi * POWER_ERROR};
-}
-
 /* sign * (p - center) / scale_base. */
 static struct pe__ball exponent_ball(const struct pe_plan *plan, struct pe__pos at, int sign)
 {
@@ -92,7 +49,7 @@ static struct pe__ball scale_ball(const struct pe_plan *plan, const struct pe__b
     if (exponent->hi == 0)
         return pe__ball_exact(1);
     struct pe__dd e = {exponent->hi, exponent->lo};
-    return exponential(pe__dd_mul(plan->scale_log[pair], e));
+    return pe__exp_ball(pe__dd_mul(plan->scale_log[pair], e));
 }
 
 static void multiply(struct pe__ball scale, double *hi, double *lo)
@@ -118,7 +75,7 @@ double pe__plan_scale(const struct pe_plan *plan, struct pe__pos at, int sign, s
         if (isinf(scale.eps))
             return INFINITY;
     }
-    return most * (eps + 2 * POWER_ERROR) * 1.001 + PE__BALL_LOST;
+    return most * (eps + 2 * PE__EXP_ERROR) * 1.001 + PE__BALL_LOST;
 }
 
 /* ---- By MPFR ------------------------------------------------------------------------------ */

@@ -33,6 +33,11 @@ enum pe__output {
 
 struct pe__row;
 
+/* Where a token stands, on every axis. */
+struct pe__spot {
+    struct pe__pos axis[PE_AXES_MAX];
+};
+
 struct pe__cell {
     const struct pe_scores *job;
     unsigned parts;        /* bit p: part p is in the score */
@@ -40,10 +45,10 @@ struct pe__cell {
     const size_t *order;   /* channel of each term, or PE__NO_CHANNEL */
     const size_t *term_of; /* the other way round, of encoded vectors */
     size_t terms_n;
-    struct pe__pos anchor, place; /* shift included; of no meaning where only distances count */
+    struct pe__spot anchor, place; /* shift included; of no meaning where only distances count */
     const struct pe__row *anchor_code, *place_code; /* staged: the encoding's values there */
     double distance;                                /* query position - key position */
-    struct pe__pos apart;                           /* the same of their places */
+    struct pe__spot apart;                          /* the same of their places */
     bool bias_places;                               /* biases depend on more than that: */
     double last;                                    /* the farthest key of all cells */
     size_t first, n;                                /* vectors that sums run over */
@@ -51,14 +56,14 @@ struct pe__cell {
     bool *divides_by_zero;                          /* set by pe__cell_exact */
 };
 
-static inline struct pe__pos pe__query_place(const struct pe__cell *cell)
+static inline const struct pe__spot *pe__query_place(const struct pe__cell *cell)
 {
-    return cell->job->anchor_is_key ? cell->place : cell->anchor;
+    return cell->job->anchor_is_key ? &cell->place : &cell->anchor;
 }
 
-static inline struct pe__pos pe__key_place(const struct pe__cell *cell)
+static inline const struct pe__spot *pe__key_place(const struct pe__cell *cell)
 {
-    return cell->job->anchor_is_key ? cell->anchor : cell->place;
+    return cell->job->anchor_is_key ? &cell->anchor : &cell->place;
 }
 
 static inline const struct pe__row *pe__query_row(const struct pe__cell *cell)
@@ -104,16 +109,16 @@ static inline struct pe__bias_at pe__cell_bias(const struct pe__cell *cell, size
     at.q = job->q + v * job->dim;
     at.k = job->k + v * job->dim;
     if (cell->bias_places || pe__stage_named(&job->plan->stages, PE_STAGE_POS)) {
-        at.query = pe__query_place(cell).hi;
-        at.key = pe__key_place(cell).hi;
+        at.query = pe__query_place(cell)->axis[0].hi;
+        at.key = pe__key_place(cell)->axis[0].hi;
     }
     return at;
 }
 
 /* The encoding's own value in term t at a place; of rotations cos, sin or, for channels that pass,
  * 1. */
-void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan, struct pe__pos at,
-                    size_t t, mpfr_t y);
+void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan,
+                    const struct pe__spot *at, size_t t, mpfr_t y);
 
 /* An output to the precision of y (a pe__exact_fn: context is the cell, i the output). */
 void pe__cell_exact(const void *context, size_t i, mpfr_t y);

@@ -51,8 +51,8 @@ static void learned_exactly(const struct pe_plan *plan, struct pe__pos at, size_
     mpfr_clear(value);
 }
 
-void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan, struct pe__pos at,
-                    size_t t, mpfr_t y)
+void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan,
+                    const struct pe__spot *at, size_t t, mpfr_t y)
 {
     bool is_cos = t < plan->pairs;
     if (cell->order[t] == PE__NO_CHANNEL)
@@ -60,13 +60,14 @@ void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan, str
     else if (plan->cis && t >= 2 * plan->pairs)
         mpfr_set_ui(y, cell->parts >> PE__ROTATED & 1, MPFR_RNDN);
     else if (plan->cis) {
-        pe__plan_pair_exact_at(plan, at, t % plan->pairs, is_cos ? y : NULL, is_cos ? NULL : y);
+        pe__plan_pair_exact_at(plan, at->axis, t % plan->pairs, is_cos ? y : NULL,
+                               is_cos ? NULL : y);
         if (plan->amplified && cell->parts >> PE__ROTATED & 1)
             pe__plan_amplify_exact(plan, y);
     } else if (plan->spec.kind->properties & PE_LEARNED)
-        learned_exactly(plan, at, t, y);
+        learned_exactly(plan, at->axis[0], t, y);
     else
-        pe__plan_row_exact(plan, at, t, y);
+        pe__plan_row_exact(plan, at->axis[0], t, y);
 }
 
 static void bias_of_vector(const void *context, size_t i, mpfr_t y)
@@ -88,8 +89,8 @@ static void bias_exactly(const struct pe__cell *cell, mpfr_t y)
 static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t, mpfr_t y)
 {
     const struct pe_scores *job = cell->job;
-    struct pe__pos query = pe__query_place(cell);
-    struct pe__pos key = pe__key_place(cell);
+    const struct pe__spot *query = pe__query_place(cell);
+    const struct pe__spot *key = pe__key_place(cell);
     mpfr_t factor;
     mpfr_init2(factor, PE__EXACT_BITS);
     mpfr_set_zero(factor, 1);
@@ -120,7 +121,7 @@ static void part_term(const struct pe__cell *cell, enum pe__part part, size_t t,
     default:
         mixed_exactly(cell, t, factor);
         if (!mpfr_zero_p(factor))
-            pe__code_exact(cell, job->plan, cell->apart, t, y);
+            pe__code_exact(cell, job->plan, &cell->apart, t, y);
     }
     mpfr_mul(y, y, factor, MPFR_RNDN);
     mpfr_clear(factor);
@@ -158,7 +159,7 @@ static void sum_exactly(const struct pe__cell *cell, mpfr_t y)
 struct lengths {
     const struct pe__cell *cell;
     const double *vectors;
-    const struct pe__pos *at; /* NULL: as given */
+    const struct pe__spot *at; /* NULL: as given */
     const struct pe__row *code;
     size_t v;
 };
@@ -179,7 +180,7 @@ static void square_term(const void *context, size_t i, mpfr_t y)
     } else if (!lengths->at || rotates) {
         mpfr_set_zero(y, 1);
     } else {
-        pe__code_exact(lengths->cell, plan, *lengths->at, t, y);
+        pe__code_exact(lengths->cell, plan, lengths->at, t, y);
         if (i % 3 == 1) {
             mpfr_mul_d(y, y, x, MPFR_RNDN);
             mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
@@ -198,7 +199,7 @@ static void length_exactly(const void *context, size_t i, mpfr_t y)
     mpfr_init2(square, mpfr_get_prec(y) + OPERAND_BITS);
     if (one.cell->staged && one.at)
         pe__staged_square_exact(
-            &(struct pe__encoded){one.cell, one.vectors, one.v, *one.at, one.code}, square);
+            &(struct pe__encoded){one.cell, one.vectors, one.v, one.at, one.code}, square);
     else
         pe__exact_sum(square_term, &one, 3 * one.cell->terms_n, square);
     mpfr_sqrt(y, square, MPFR_RNDN);
@@ -206,7 +207,7 @@ static void length_exactly(const void *context, size_t i, mpfr_t y)
 }
 
 static void mean_length_exactly(const struct pe__cell *cell, const double *vectors,
-                                const struct pe__pos *at, const struct pe__row *code, mpfr_t y)
+                                const struct pe__spot *at, const struct pe__row *code, mpfr_t y)
 {
     struct lengths lengths = {cell, vectors, at, code, 0};
     mpfr_t sum;
@@ -234,12 +235,12 @@ static void cosine_exactly(const void *context, size_t i, mpfr_t y)
     struct pe__cell cell = *(const struct pe__cell *)context;
     cell.first += i;
     cell.n = 1;
-    struct pe__pos query = pe__query_place(&cell);
-    struct pe__pos key = pe__key_place(&cell);
+    const struct pe__spot *query = pe__query_place(&cell);
+    const struct pe__spot *key = pe__key_place(&cell);
     bool changes = pe__lengths_vary(&cell) || cell.job->plan->amplified;
-    struct lengths lengths_q = {&cell, cell.job->q, changes ? &query : NULL, pe__query_row(&cell),
+    struct lengths lengths_q = {&cell, cell.job->q, changes ? query : NULL, pe__query_row(&cell),
                                 0};
-    struct lengths lengths_k = {&cell, cell.job->k, changes ? &key : NULL, pe__key_row(&cell), 0};
+    struct lengths lengths_k = {&cell, cell.job->k, changes ? key : NULL, pe__key_row(&cell), 0};
     mpfr_t score;
     mpfr_t length;
     mpfr_inits2(mpfr_get_prec(y) + OPERAND_BITS, score, length, (mpfr_ptr)NULL);
@@ -259,7 +260,7 @@ static void ratio_exactly(const struct pe__cell *cell, mpfr_t y)
     start.place = start.anchor;
     start.place_code = start.anchor_code;
     start.distance = 0;
-    start.apart = (struct pe__pos){0, 0};
+    start.apart = (struct pe__spot){0};
     mpfr_t first;
     mpfr_init2(first, mpfr_get_prec(y));
     sum_exactly(&start, first);

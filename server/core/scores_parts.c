@@ -160,7 +160,7 @@ struct pe__ball pe__length_ball(struct pe__parts *parts, const double *vectors, 
     const struct pe__cell *cell = &parts->cell;
     const struct pe_plan *plan = parts->job->plan;
     size_t amplified_n = after && plan->amplified ? 2 * plan->pairs : 0;
-    struct pe__pos at = code == &parts->anchor_code ? cell->anchor : cell->place;
+    const struct pe__spot *at = code == &parts->anchor_code ? &cell->anchor : &cell->place;
     if (cell->staged && code)
         return pe__staged_length(&(struct pe__encoded){cell, vectors, v, at, code});
     struct pe__row *encoded = &parts->encoded;
@@ -183,16 +183,15 @@ static size_t blocks_of(const struct pe_plan *plan)
     return (plan->pairs + PE__BLOCK - 1) / PE__BLOCK;
 }
 
-static void code_from_pairs(struct pe__parts *parts, const struct pe_plan *plan, struct pe__pos at,
-                            struct pe__row *code)
+static void code_from_pairs(struct pe__parts *parts, const struct pe_plan *plan,
+                            const struct pe__spot *at, struct pe__row *code)
 {
-    const struct pe__pos places[PE_AXES_MAX] = {at};
     struct pe__planes planes;
     size_t pairs = plan->pairs;
     struct pe__plan_walk *walk = parts->walks + (plan == parts->job->plan ? 0 : blocks_of(plan));
     for (size_t first = 0; first < pairs; first += PE__BLOCK) {
         size_t n = pairs - first < PE__BLOCK ? pairs - first : PE__BLOCK;
-        double eps = pe__plan_pairs_at(plan, walk++, places, first, n, &planes);
+        double eps = pe__plan_pairs_at(plan, walk++, at->axis, first, n, &planes);
         if (plan->amplified && pe__has_part(parts, PE__ROTATED))
             eps = pe__plan_amplify(plan, n, eps, &planes);
         memcpy(&code->hi[first], planes.cos_hi, n * sizeof(double));
@@ -210,15 +209,15 @@ static void code_from_pairs(struct pe__parts *parts, const struct pe_plan *plan,
 }
 
 /* The encoding's value in every term at a place (shift included). */
-static void make_code(struct pe__parts *parts, const struct pe_plan *plan, struct pe__pos at,
-                      struct pe__row *code)
+static void make_code(struct pe__parts *parts, const struct pe_plan *plan,
+                      const struct pe__spot *at, struct pe__row *code)
 {
     row_clear(code);
     code->plan = plan;
     if (plan->cis)
         code_from_pairs(parts, plan, at, code);
     else
-        code->eps = pe__plan_row(plan, at, 0, parts->cell.terms_n, code->hi, code->lo);
+        code->eps = pe__plan_row(plan, at->axis[0], 0, parts->cell.terms_n, code->hi, code->lo);
     if (plan->spec.kind->properties & PE_LEARNED) { /* a learned table is one of doubles */
         memset(code->lo, 0, parts->cell.terms_n * sizeof *code->lo);
         code->eps = 0;
@@ -245,26 +244,59 @@ static bool has_codes(const struct pe__parts *parts)
     return acts == PE_ADDS || (acts == PE_ROTATES && parts->cell.staged);
 }
 
+static void make_anchor_code(struct pe__parts *parts)
+{
+    if (has_codes(parts))
+        make_code(parts, parts->job->plan, &parts->cell.anchor, &parts->anchor_code);
+}
+
+static void make_place_code(struct pe__parts *parts)
+{
+    const struct pe_scores *job = parts->job;
+    const struct pe_plan *plan = job->k_plan ? job->k_plan : job->plan;
+    if (has_codes(parts))
+        make_code(parts, plan, &parts->cell.place, &parts->place_code);
+    if (pe__has_part(parts, PE__ROTATED))
+        make_code(parts, plan, &parts->cell.apart, &parts->place_code);
+}
+
 void pe__choose_place(struct pe__parts *parts, double anchor, double offset)
 {
     struct pe__cell *cell = &parts->cell;
     const struct pe_scores *job = parts->job;
     const struct pe_plan *plan = job->k_plan ? job->k_plan : job->plan;
-    cell->place = place_of(plan, anchor, offset);
+    cell->place.axis[0] = place_of(plan, anchor, offset);
     cell->distance = job->anchor_is_key ? offset : 0 - offset;
-    cell->apart = pe__place_distance(&plan->placing, cell->distance);
-    if (has_codes(parts))
-        make_code(parts, plan, cell->place, &parts->place_code);
-    if (pe__has_part(parts, PE__ROTATED))
-        make_code(parts, plan, cell->apart, &parts->place_code);
+    cell->apart.axis[0] = pe__place_distance(&plan->placing, (struct pe__dd){cell->distance, 0});
+    make_place_code(parts);
 }
 
 void pe__choose_anchor(struct pe__parts *parts, double anchor)
 {
+    parts->cell.anchor.axis[0] = place_of(parts->job->plan, anchor, 0);
+    make_anchor_code(parts);
+}
+
+void pe__choose_query(struct pe__parts *parts, const struct pe_positions *queries, size_t query)
+{
     const struct pe_plan *plan = parts->job->plan;
-    parts->cell.anchor = place_of(plan, anchor, 0);
-    if (has_codes(parts))
-        make_code(parts, plan, parts->cell.anchor, &parts->anchor_code);
+    for (size_t axis = 0; axis < plan->axes; axis++)
+        parts->cell.anchor.axis[axis] = place_of(plan, queries->at[axis][query], 0);
+    make_anchor_code(parts);
+}
+
+void pe__choose_key(struct pe__parts *parts, const struct pe_positions *queries, size_t query,
+                    const struct pe_positions *keys, size_t key)
+{
+    struct pe__cell *cell = &parts->cell;
+    const struct pe_plan *plan = parts->job->plan;
+    for (size_t axis = 0; axis < plan->axes; axis++) {
+        double m = queries->at[axis][query];
+        double n = keys->at[axis][key];
+        cell->place.axis[axis] = place_of(plan, n, 0);
+        cell->apart.axis[axis] = pe__place_distance(&plan->placing, pe__two_sum(m, -n));
+    }
+    make_place_code(parts);
 }
 
 /* ---- Parts -------------------------------------------------------------------------------- */

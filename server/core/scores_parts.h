@@ -45,8 +45,24 @@ static inline bool pe__has_part(const struct pe__parts *parts, enum pe__part par
 
 /* Makes [first, first + n) the vectors that parts are summed over. */
 void pe__choose_vectors(struct pe__parts *parts, size_t first, size_t n);
+/* The job's q and k are others than when they were chosen. */
+static inline void pe__forget_vectors(struct pe__parts *parts)
+{
+    parts->n = 0;
+}
+/* Leaves biases to the caller: the score is q.k. */
+static inline void pe__keep_content(struct pe__parts *parts)
+{
+    parts->cell.parts = 1u << PE__CONTENT;
+    parts->cell.staged = false;
+}
 void pe__choose_anchor(struct pe__parts *parts, double anchor);
 void pe__choose_place(struct pe__parts *parts, double anchor, double offset);
+/* In their place tokens of lists, on any number of axes: the query at the anchor, and then
+ * its key. Biases are not to be asked for. */
+void pe__choose_query(struct pe__parts *parts, const struct pe_positions *queries, size_t query);
+void pe__choose_key(struct pe__parts *parts, const struct pe_positions *queries, size_t query,
+                    const struct pe_positions *keys, size_t key);
 
 /* What adding kinds add to the query and to the key. */
 static inline const struct pe__row *pe__query_code(const struct pe__parts *parts)

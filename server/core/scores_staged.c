@@ -26,8 +26,8 @@ bool pe__scores_are_staged(const struct pe_scores *job)
     unsigned of_plan = job->plan->stages.named & ~(1u << PE_STAGE_FREQ);
     if (job->plan->spec.kind->acts == PE_ROTATES && isfinite(job->plan->placing.clamp))
         return true; /* the distance of clamped positions does not tell their places */
-    if (job->plan->crossed)
-        return true;
+    if (job->plan->crossed || job->plan->spec.kind->ops->mixed)
+        return true; /* there is no angle between them */
     unsigned own = job->stages ? job->stages->named & ~PE_STAGES_OF_PLANS : 0;
     return job->k_plan || of_plan != 0 || (own & pe_kind_stages(job->plan->spec.kind)) != 0;
 }

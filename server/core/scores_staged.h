@@ -14,7 +14,7 @@ struct pe__encoded {
     const struct pe__cell *cell;
     const double *vectors;
     size_t v;
-    struct pe__pos at;
+    const struct pe__spot *at;
     const struct pe__row *code; /* the encoding's values there */
 };
 

@@ -259,6 +259,11 @@ size_t job_product(const size_t *factors, size_t n)
     return product;
 }
 
+bool job_has_key(const struct job *job, const char *name)
+{
+    return pe_params_find(&job->keys, name, strlen(name)) >= 0;
+}
+
 const struct pe_value *job_key(const struct job *job, const char *name)
 {
     return pe_params_get(&job->keys, name);
@@ -282,6 +287,8 @@ bool job_unread(struct job *job, const char *const *names, const char *because)
 {
     bool ok = true;
     for (; *names; names++) {
+        if (!job_has_key(job, *names))
+            continue;
         struct pe_value *value = job_key_edit(job, *names);
         if (value->given && !value->implied)
             ok = err_add(&job->request->err, ERR_conflicting_parameters, *names, "leave it out",

@@ -147,13 +147,14 @@ bool job_work(struct job *job, size_t multiply_adds, const char *where);
 bool job_expired(struct job *job);
 
 /* Pieces for prepare. */
+bool job_has_key(const struct job *job, const char *name); /* whether the endpoint does */
 const struct pe_value *job_key(const struct job *job, const char *name);
 struct pe_value *job_key_edit(struct job *job,
                               const char *name); /* to set what a default came to */
 bool job_key_is(const struct job *job, const char *name, const char *choice); /* PE_ENUM */
 /* Keys that the rest of the request leaves without effect (`names` ends with NULL): one that was
  * given is a mistake, since nothing is dropped silently. `because` completes "X has no effect: ".
- */
+ * Those that the endpoint does not have are none of its. */
 bool job_unread(struct job *job, const char *const *names, const char *because);
 /* Tensor member by name; *found tells whether there is one. */
 bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);

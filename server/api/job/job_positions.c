@@ -35,7 +35,7 @@ static const struct source {
 /* Not all endpoints have all of the keys. */
 static bool is_set(const struct job *job, const char *name)
 {
-    return pe_params_find(&job->keys, name, strlen(name)) >= 0 && job_key(job, name)->set;
+    return job_has_key(job, name) && job_key(job, name)->set;
 }
 
 static bool is_given(const struct job *job, const char *name)
@@ -87,7 +87,7 @@ static bool refuse_others(struct job *job, const struct source *found)
     for (size_t i = 0; i < SOURCES_N; i++) {
         const struct source *source = &sources[i];
         bool reads = found && found->read == source->read;
-        if (pe_params_find(&job->keys, source->name, strlen(source->name)) < 0 || reads)
+        if (!job_has_key(job, source->name) || reads)
             continue;
         ok = (!source->without || job_unread(job, source->reads, source->without)) && ok;
     }

@@ -11,7 +11,7 @@ static const char *const names[] = {"chunk_size", "local_size", "variant", NULL}
 
 bool chunks_asked(const struct job *job)
 {
-    return job_key_is(job, "style", "dual_chunk");
+    return job_has_key(job, "style") && job_key_is(job, "style", "dual_chunk");
 }
 
 bool chunks_unread(struct job *job)

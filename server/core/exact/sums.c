@@ -16,7 +16,7 @@
 
 #define BLOCK 128 /* elements widened at a time */
 
-/* The sum of a[i] * b[i], i < n. */
+/* The sum of a[i] * b[i], i < n; b NULL: of a[i]. */
 struct dot {
     enum pe_dtype dtype;
     const void *a, *b;
@@ -31,7 +31,10 @@ static struct pe__ball dot_ball(const struct dot *dot)
     for (size_t first = 0; first < dot->n; first += BLOCK) {
         size_t n = dot->n - first < BLOCK ? dot->n - first : BLOCK;
         pe__load_row(dot->dtype, dot->a, first, n, a);
-        pe__load_row(dot->dtype, dot->b, first, n, b);
+        for (size_t i = 0; i < n && !dot->b; i++)
+            b[i] = 1;
+        if (dot->b)
+            pe__load_row(dot->dtype, dot->b, first, n, b);
         for (size_t i = 0; i < n; i++)
             pe__sum_add(&sum, (struct pe__dd){a[i], 0}, (struct pe__dd){b[i], 0});
     }
@@ -53,7 +56,7 @@ static bool dot_exactly(const struct dot *dot, mpfr_t exact, double *special)
     mpfr_set_zero(exact, 1);
     for (size_t i = 0; i < dot->n; i++) {
         double a = pe_load(dot->dtype, dot->a, i);
-        double b = pe_load(dot->dtype, dot->b, i);
+        double b = dot->b ? pe_load(dot->dtype, dot->b, i) : 1;
         if (isfinite(a) && isfinite(b)) {
             pe__exact_add_product(exact, a, b);
         } else {
@@ -66,9 +69,8 @@ static bool dot_exactly(const struct dot *dot, mpfr_t exact, double *special)
     return finite;
 }
 
-double pe_dot(enum pe_dtype dtype, const void *a, const void *b, size_t n)
+static double rounded(struct dot dot)
 {
-    struct dot dot = {dtype, a, b, n};
     double result;
     if (round_ball(dot_ball(&dot), &result))
         return result;
@@ -79,6 +81,16 @@ double pe_dot(enum pe_dtype dtype, const void *a, const void *b, size_t n)
         result = mpfr_get_d(sum, MPFR_RNDN);
     mpfr_clear(sum);
     return result;
+}
+
+double pe_dot(enum pe_dtype dtype, const void *a, const void *b, size_t n)
+{
+    return rounded((struct dot){dtype, a, b, n});
+}
+
+double pe_sum(const double *a, size_t n)
+{
+    return rounded((struct dot){PE_F64, a, NULL, n});
 }
 
 double pe_norm(enum pe_dtype dtype, const void *a, size_t n)

@@ -62,10 +62,10 @@ struct pe__pos pe__place_sum(const struct pe__placing *placing, struct pe__dd po
     return clamped(placing, pe__dd_add(position, (struct pe__dd){placing->shift, 0}));
 }
 
-struct pe__pos pe__place_distance(const struct pe__placing *placing, double distance)
+struct pe__pos pe__place_distance(const struct pe__placing *placing, struct pe__dd distance)
 {
-    struct pe__dd product = {distance, 0};
     if (placing->scale != 1)
-        product = pe__two_prod(distance, placing->scale);
-    return (struct pe__pos){product.hi, product.lo};
+        distance = distance.lo == 0 ? pe__two_prod(distance.hi, placing->scale)
+                                    : pe__dd_mul_d(distance, placing->scale);
+    return (struct pe__pos){distance.hi, distance.lo};
 }

@@ -24,6 +24,6 @@ bool pe__place(const struct pe__placing *placing, double position, struct pe__po
 /* The same of a sum, rounded to some 106 bits where it is no double. */
 struct pe__pos pe__place_sum(const struct pe__placing *placing, struct pe__dd position);
 /* What the difference of two positions comes to, of places that are not clamped. */
-struct pe__pos pe__place_distance(const struct pe__placing *placing, double distance);
+struct pe__pos pe__place_distance(const struct pe__placing *placing, struct pe__dd distance);
 
 #endif
