@@ -3,6 +3,8 @@
 #include "settings.h"
 
 #define ELEMENT_BYTES ((size_t)8)
+/* The part of --cache-size that the http layer has for answers ready to be sent. */
+#define REPEATS_PART 8
 
 struct app_options settings_app(const struct config *config)
 {
@@ -14,7 +16,7 @@ struct app_options settings_app(const struct config *config)
         .queue = (unsigned)config->queue,
         .deadline_ms = (unsigned)config->deadline_ms,
         .memory_max = (size_t)config->memory_max,
-        .cache_max = (size_t)config->cache_max,
+        .cache_max = (size_t)(config->cache_max - config->cache_max / REPEATS_PART),
         .connections_max = (unsigned)config->connections_max,
         .peer_connections_max = (unsigned)config->peer_connections_max,
     };
@@ -31,6 +33,7 @@ struct http_options settings_http(const struct config *config)
         .arena_max = 3 * ELEMENT_BYTES * (size_t)config->elements_max + ((size_t)64 << 20),
         .deadline_ms = (unsigned)config->deadline_ms,
         .memory_max = (size_t)config->memory_max,
+        .repeats_max = (size_t)(config->cache_max / REPEATS_PART),
         .connections_max = (unsigned)config->connections_max,
         .peer_connections_max = (unsigned)config->peer_connections_max,
         .cors_origin = config->cors_origin,

@@ -33,7 +33,8 @@ void arena_release(struct arena *arena)
 {
     for (struct arena_chunk *chunk = arena->chunks, *older; chunk; chunk = older) {
         older = chunk->older;
-        free(chunk);
+        if (chunk != arena->lent)
+            free(chunk);
     }
     if (arena->budget)
         budget_give(arena->budget, arena->bytes);
@@ -66,6 +67,19 @@ static bool budget_allows(struct arena *arena, size_t room)
     bool allowed = budget_take(arena->budget, room);
     arena->over_budget |= !allowed;
     return allowed;
+}
+
+void arena_lend(struct arena *arena, void *memory, size_t bytes)
+{
+    struct arena_chunk *chunk = memory;
+    size_t room = bytes - sizeof *chunk;
+
+    if (room > arena->bytes_max || !budget_allows(arena, room))
+        return;
+    *chunk = (struct arena_chunk){.size = room};
+    arena->chunks = chunk;
+    arena->lent = chunk;
+    arena->bytes = room;
 }
 
 /* Adds a chunk with room for `size` bytes; NULL past the cap or without memory. */

@@ -23,11 +23,15 @@ struct arena {
     struct budget *budget; /* shared with others, or NULL */
     size_t unasked;        /* taken of it without asking; 0 again gives room for a last word */
     bool over_budget;      /* an allocation failed because others hold the memory, or all */
+    const void *lent;      /* a chunk that is not ours to free */
 };
 
 /* No budget; set it before the first allocation. */
 void arena_init(struct arena *arena, size_t bytes_max);
 void arena_release(struct arena *arena);
+/* Memory for an empty arena to begin with, aligned to 64; it stays the lender's and counts like
+ * that of the system. */
+void arena_lend(struct arena *arena, void *memory, size_t bytes);
 /* `size` bytes aligned to 64 from ARENA_ALIGNED_FROM on, else to 16; not zeroed. NULL past the cap.
  */
 #define ARENA_ALIGNED_FROM ((size_t)4096)

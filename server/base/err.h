@@ -63,12 +63,12 @@ struct err_fact {
 #define ERR_FACTS_MAX 6
 
 struct err {
-    size_t n; /* may exceed ERR_ITEMS_MAX: the rest is only counted */
-    struct err_item item[ERR_ITEMS_MAX];
+    size_t n;           /* may exceed ERR_ITEMS_MAX: the rest is only counted */
     double cost, limit; /* of limit-exceeded; 0: not said */
     size_t facts_n;
     struct err_fact facts[ERR_FACTS_MAX]; /* of the first mistake */
     unsigned retry_after_s;               /* 0: none */
+    struct err_item item[ERR_ITEMS_MAX];  /* last: large, and whole as soon as it is counted */
 };
 
 int err_status(enum err_code code);

@@ -25,6 +25,11 @@ void log_set_format(enum log_format format)
     chosen = format;
 }
 
+bool log_is_on(void)
+{
+    return chosen != LOG_OFF;
+}
+
 /* Appends all of it, if `spare` more bytes will still fit after it. */
 static bool put(struct log_line *line, const char *text, size_t len, size_t spare)
 {

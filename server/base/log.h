@@ -7,12 +7,14 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LOG_LINE_MAX 4096
 
 enum log_format { LOG_TEXT, LOG_JSON, LOG_OFF };
 
+bool log_is_on(void);
 void log_set_format(enum log_format format); /* before threads; default LOG_TEXT */
 
 struct log_line {

@@ -17,7 +17,13 @@
 #include "guard.h"
 #include "http.h"
 #include "linger.h"
+#include "repeat.h"
 #include "worker.h"
+
+/* Exchanges that wait for the next request: with their memory they took 1 us to make and free. */
+#define EXCHANGES_SPARE_MAX 32u
+/* Memory of an exchange that its request's arena begins with. */
+#define EXCHANGE_ARENA_BYTES ((size_t)16 << 10)
 
 struct http_service {
     struct http_options options;
@@ -35,9 +41,12 @@ struct http_service {
     bool closed;                /* a connection has, since libmicrohttpd last ran */
     struct connection *clients; /* list of all connections */
     unsigned connections, exchanges; /* open */
-    unsigned surplus_max;            /* connections let in to be told of the limit */
-    struct budget memory;            /* of all requests */
-    int listen_fd;                   /* -1 once quiesced */
+    struct http_exchange *spare;     /* list of exchanges to be used again */
+    unsigned spare_n;
+    struct repeat_table repeats;
+    unsigned surplus_max; /* connections let in to be told of the limit */
+    struct budget memory; /* of all requests */
+    int listen_fd;        /* -1 once quiesced */
     bool draining;
     uint64_t drain_ns; /* when draining began */
     atomic_bool hurry; /* the grace time is over: every job counts as expired */
@@ -53,8 +62,12 @@ enum phase {
     PHASE_ANSWERED, /* the answer is libmicrohttpd's */
 };
 
+/* Texts of the head in libmicrohttpd's buffer. */
+struct exchange_texts {
+    const char *method, *version, *url;
+};
+
 struct http_exchange {
-    struct request request;
     struct http_service *service;
     struct MHD_Connection *connection;
     struct connection *client;
@@ -62,13 +75,18 @@ struct http_exchange {
     enum phase phase;
     enum step step; /* of the last handler step */
     struct framing framing;
+    struct exchange_texts texts;
     const char *body_start; /* in libmicrohttpd's buffer: right behind the head */
+    struct repeat *repeat;  /* the answer, if the head has had it before */
     char *body;             /* request.body, while it grows */
     size_t body_capacity, dropped;
     size_t body_received;             /* as it came, before decoding */
     size_t answer_bytes, answer_held; /* held: counted as memory */
     struct stream_run *stream;        /* the answer is made while it is sent; NULL */
     bool closing;                     /* the answer says so: linger, then close */
+    struct http_exchange *next_spare; /* what is above is cleared for each request */
+    struct request request;
+    _Alignas(64) char arena[EXCHANGE_ARENA_BYTES];
 };
 
 /* request.c: libmicrohttpd's callbacks; cls is the service. */
@@ -78,8 +96,9 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection, cons
                               size_t *data_len, void **context);
 void exchange_end(void *cls, struct MHD_Connection *connection, void **context,
                   enum MHD_RequestTerminationCode why);
-/* Frees a request that is over, and uncounts it. */
+/* Frees a request that is over, and uncounts it; exchanges_free(): those that are spare. */
 void exchange_free(struct http_exchange *exchange);
+void exchanges_free(struct http_service *service);
 /* libmicrohttpd 1.0 does not always tell the end of a request when it ends the connection. */
 void exchange_orphaned(struct http_exchange *exchange);
 

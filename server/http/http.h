@@ -18,6 +18,7 @@ struct http_options {
     size_t body_max;      /* bytes of a request body */
     size_t arena_max;     /* bytes of one request's arena */
     size_t memory_max;    /* bytes of bodies, arenas and answers together; more: 503 */
+    size_t repeats_max;   /* bytes of answers kept ready to be sent again; 0: none */
     unsigned deadline_ms; /* from the complete head to the end of work() */
     unsigned connections_max;
     unsigned peer_connections_max; /* of one address; 0: any number */

@@ -12,8 +12,9 @@
 /* The head as a connection would have brought it. */
 static void head_make(struct head *head, const struct local_call *call)
 {
-    *head = (struct head){
-        .method = call->method, .version = "HTTP/1.1", .url = call->target, .target = call->target};
+    head->method = call->method;
+    head->version = "HTTP/1.1";
+    head->url = head->target = call->target;
     head->bytes = strlen(call->method) + strlen(call->target) + strlen("  HTTP/1.1\r\n\r\n");
     head->fields_n = call->fields_n;
     for (size_t i = 0; i < call->fields_n; i++) {
@@ -62,7 +63,8 @@ bool local_begin(struct request *request, const struct http_hooks *hooks,
     struct framing framing;
     struct head head;
 
-    if (!request_begin(request, hooks, call->target, limits->arena_max, limits->memory))
+    const struct request_room room = {.arena_max = limits->arena_max, .memory = limits->memory};
+    if (!request_begin(request, hooks, call->target, &room))
         return false;
     request->deadline_ns = limits->deadline_ns;
     request->hurry = limits->hurry;

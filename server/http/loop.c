@@ -312,6 +312,7 @@ struct http_service *http_start(const struct http_options *options, const struct
     service->options = *options;
     service->hooks = *hooks;
     service->memory.max = options->memory_max;
+    service->repeats.bytes_max = options->repeats_max;
     signal(SIGPIPE, SIG_IGN);
     descriptors_raise(service);
     if (!selfcheck_guard(reading_options) ||
@@ -357,7 +358,9 @@ void http_free(struct http_service *service)
     uv_poll_stop(&service->poll);
     if (service->listen_fd >= 0)
         stop_accepting(service);
+    repeat_table_clear(&service->repeats);
     MHD_stop_daemon(service->daemon);
+    exchanges_free(service);
     linger_stop_all(&service->lingering);
     uv_walk(&service->loop, close_handle, NULL);
     uv_run(&service->loop, UV_RUN_DEFAULT);

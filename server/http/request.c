@@ -7,6 +7,7 @@
 #include "request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "body.h"
 #include "exchange.h"
@@ -16,6 +17,75 @@
 #include "router.h"
 #include "steps.h"
 #include "stream.h"
+
+/* ---- Answers that have been given before --------------------------------------------------- */
+
+/* The head, as libmicrohttpd left it in its buffer. */
+static void exchange_head(const struct http_exchange *exchange, struct head *head)
+{
+    const struct exchange_texts *texts = &exchange->texts;
+
+    head->method = texts->method;
+    head->version = texts->version;
+    head->url = texts->url;
+    head->target = exchange->request.target;
+    head_read(head, exchange->connection);
+}
+
+static bool is_last_of_connection(const struct http_exchange *exchange)
+{
+    return exchange->service->draining || exchange->client->requests + 1 >= CONNECTION_REQUESTS_MAX;
+}
+
+/* Whether the answer depends on nothing but the head. */
+static bool exchange_lasts(const struct http_exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+
+    return request->response.lasting && exchange->phase == PHASE_BODY && !exchange->closing &&
+           request->method == METHOD_GET && request->response.status == 200 &&
+           request->err.n == 0 && !request->id_given &&
+           request->body_len + exchange->framing.length == 0 && !exchange->framing.chunked;
+}
+
+/* Keeps the answer for the next with this head, with the caller's reference; false if it does not.
+ */
+static bool exchange_keep(struct http_exchange *exchange, struct MHD_Response *answer)
+{
+    struct repeat_key key;
+    struct head head;
+
+    exchange_head(exchange, &head);
+    repeat_key_make(&key, &head);
+    return repeat_keep(&exchange->service->repeats, &key, answer, exchange->answer_bytes,
+                       exchange->request.response.complete);
+}
+
+/* Whether the head has had an answer that it can have again. That leaves out all that depends on
+ * the head: reading its fields, the guard, the route, the handler, building the answer, 7 us. */
+static bool exchange_repeats(struct http_exchange *exchange, const struct head *head)
+{
+    struct repeat_key key;
+
+    if (exchange->client->refusal != ERR_CODES_N || is_last_of_connection(exchange))
+        return false;
+    repeat_key_make(&key, head);
+    exchange->repeat = repeat_find(&exchange->service->repeats, &key);
+    return exchange->repeat != NULL;
+}
+
+static enum MHD_Result exchange_again(struct http_exchange *exchange)
+{
+    const struct repeat *repeat = exchange->repeat;
+
+    exchange->phase = PHASE_ANSWERED;
+    exchange->request.method = METHOD_GET;
+    exchange->request.response.status = 200;
+    exchange->answer_bytes = repeat->answer_bytes;
+    if (repeat->was_kept)
+        metric_add(METRIC_answer_hits, 1);
+    return MHD_queue_response(exchange->connection, 200, repeat->answer);
+}
 
 /* ---- Answering ----------------------------------------------------------------------------- */
 
@@ -35,15 +105,16 @@ static enum MHD_Result exchange_answer(struct http_exchange *exchange)
         exchange->answer_bytes = response_len(response);
     exchange->answer_held = response->body.capacity;
     budget_take_anyway(&service->memory, exchange->answer_held);
-    exchange->closing |=
-        service->draining || exchange->client->requests + 1 >= CONNECTION_REQUESTS_MAX;
+    exchange->closing |= is_last_of_connection(exchange);
     struct MHD_Response *answer = response_build(exchange);
     if (!answer)
         return MHD_NO;
+    bool lasts = exchange_lasts(exchange);
     exchange->phase = PHASE_ANSWERED;
     enum MHD_Result queued =
         MHD_queue_response(exchange->connection, (unsigned)response->status, answer);
-    MHD_destroy_response(answer);
+    if (!lasts || !exchange_keep(exchange, answer))
+        MHD_destroy_response(answer);
     return queued;
 }
 
@@ -155,6 +226,8 @@ static enum MHD_Result exchange_dispatch(struct http_exchange *exchange)
 {
     struct request *request = &exchange->request;
 
+    if (exchange->repeat)
+        return exchange_again(exchange);
     if (exchange->framing.gzip && exchange->body && request->err.n == 0)
         return exchange_submit(exchange, exchange_decode, exchange_decoded);
     body_hand_over(exchange);
@@ -171,11 +244,15 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
                                      const char *method, const char *version)
 {
     struct request *request = &exchange->request;
-    struct head head = {
-        .method = method, .version = version, .url = url, .target = request->target};
+    struct head head;
 
-    head_read(&head, exchange->connection);
+    exchange->texts = (struct exchange_texts){method, version, url};
+    exchange_head(exchange, &head);
     exchange->body_start = method + head.bytes;
+    if (exchange_repeats(exchange, &head)) {
+        exchange->phase = PHASE_BODY;
+        return MHD_YES;
+    }
     request->deadline_ns = clock_ns() + exchange->service->options.deadline_ms * UINT64_C(1000000);
     if (!request_take_head(request, &head))
         return MHD_NO;
@@ -193,18 +270,55 @@ static enum MHD_Result exchange_open(struct http_exchange *exchange, const char 
     return MHD_YES;
 }
 
+/* Cleared but for the request, which request_begin() clears, and the memory. */
+static struct http_exchange *exchange_new(struct http_service *service)
+{
+    struct http_exchange *exchange = service->spare;
+
+    if (exchange) {
+        service->spare = exchange->next_spare;
+        service->spare_n--;
+    } else {
+        exchange = aligned_alloc(_Alignof(struct http_exchange), sizeof *exchange);
+    }
+    if (exchange)
+        memset(exchange, 0, offsetof(struct http_exchange, request));
+    return exchange;
+}
+
+static void exchange_spare(struct http_service *service, struct http_exchange *exchange)
+{
+    if (service->spare_n == EXCHANGES_SPARE_MAX) {
+        free(exchange);
+        return;
+    }
+    exchange->next_spare = service->spare;
+    service->spare = exchange;
+    service->spare_n++;
+}
+
+void exchanges_free(struct http_service *service)
+{
+    for (struct http_exchange *next; service->spare; service->spare = next) {
+        next = service->spare->next_spare;
+        free(service->spare);
+    }
+    service->spare_n = 0;
+}
+
 void *exchange_begin(void *cls, const char *uri, struct MHD_Connection *connection)
 {
     struct http_service *service = cls;
     struct connection *client =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct http_exchange *exchange = client ? calloc(1, sizeof *exchange) : NULL;
+    struct http_exchange *exchange = client ? exchange_new(service) : NULL;
 
     if (!exchange)
         return NULL;
-    if (!request_begin(&exchange->request, &service->hooks, uri ? uri : "",
-                       service->options.arena_max, &service->memory)) {
-        free(exchange);
+    const struct request_room room = {service->options.arena_max, &service->memory, exchange->arena,
+                                      sizeof exchange->arena};
+    if (!request_begin(&exchange->request, &service->hooks, uri ? uri : "", &room)) {
+        exchange_spare(service, exchange);
         return NULL;
     }
     exchange->request.hurry = &service->hurry;
@@ -247,11 +361,15 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection, cons
     }
 }
 
-static void exchange_log(const struct http_exchange *exchange, bool aborted, uint64_t duration_ns)
+static void exchange_log(struct http_exchange *exchange, bool aborted, uint64_t duration_ns)
 {
-    const struct request *request = &exchange->request;
+    struct request *request = &exchange->request;
     struct log_line line;
 
+    if (!log_is_on())
+        return;
+    if (!request->id[0])
+        request_draw_id(request);
     log_begin(&line, "request");
     log_str(&line, "id", request->id);
     log_str(&line, "method", method_name(request->method));
@@ -271,10 +389,11 @@ void exchange_free(struct http_exchange *exchange)
 {
     exchange->service->exchanges--;
     stream_free(exchange);
+    repeat_release(exchange->repeat);
     request_release(&exchange->request);
     body_release(exchange);
     budget_give(&exchange->service->memory, exchange->answer_held);
-    free(exchange);
+    exchange_spare(exchange->service, exchange);
 }
 
 /* Counts, logs and frees a request, or leaves that to the last block of its stream. */

@@ -103,6 +103,7 @@ struct response {
     struct blob *blob;           /* shared bytes; released with the request */
     const struct stream *stream; /* arena */
     bool complete;               /* the fields, too: nothing is to be added */
+    bool lasting;                /* whoever sends the same head again gets the same answer */
     size_t spans_n;              /* what follows `body`, sent from where it is */
     struct span spans[REQUEST_SPANS_MAX];
     size_t headers_n;
@@ -124,7 +125,6 @@ struct request {
     size_t body_len;
     void (*body_free)(struct request *request); /* private to http/ */
     struct arena arena;
-    struct err err;
     struct response response;
     char id[65];   /* Request-Id: the client's (checked) or 32 hex digits of our own */
     bool id_given; /* the client sent a Request-Id or traceparent */
@@ -137,6 +137,8 @@ struct request {
     size_t fields_n;
     _Atomic uint64_t deadline_ns; /* of clock_ns() */
     const atomic_bool *hurry;     /* set: every request counts as expired; may be NULL */
+
+    struct err err; /* last, for what is last in it */
 };
 
 /* Value of a request header field, or NULL. Any step. */

@@ -14,6 +14,7 @@
 #include "target.h"
 
 #define RESPONSE_BYTES_MAX ((size_t)1 << 30)
+#define ID_BYTES           16 /* of an id that we draw */
 
 /* ---- For handlers -------------------------------------------------------------------------- */
 
@@ -74,12 +75,23 @@ const char *response_find(const struct request *request, const char *name)
 
 /* ---- Beginning and end --------------------------------------------------------------------- */
 
-bool request_begin(struct request *request, const struct http_hooks *hooks, const char *target,
-                   size_t arena_max, struct budget *memory)
+/* To clear the places for mistakes, too, would be eight times as much: 0.5 us of every request. */
+static void request_clear(struct request *request)
 {
-    *request = (struct request){.app = hooks->app, .path = "", .query = "", .start_ns = clock_ns()};
-    arena_init(&request->arena, arena_max);
-    request->arena.budget = memory;
+    memset(request, 0, offsetof(struct request, err) + offsetof(struct err, item));
+    request->path = request->query = "";
+}
+
+bool request_begin(struct request *request, const struct http_hooks *hooks, const char *target,
+                   const struct request_room *room)
+{
+    request_clear(request);
+    request->app = hooks->app;
+    request->start_ns = clock_ns();
+    arena_init(&request->arena, room->arena_max);
+    request->arena.budget = room->memory;
+    if (room->first)
+        arena_lend(&request->arena, room->first, room->first_bytes);
     buf_init(&request->response.body, RESPONSE_BYTES_MAX);
     request->target = arena_strndup(&request->arena, target, strlen(target));
     if (!request->target)
@@ -109,13 +121,42 @@ static bool is_id_text(const char *text)
     return len >= 1 && len <= 64;
 }
 
+/* Of the kernel's random bytes 16 requests' worth are taken at a time: a system call for each took
+ * 0.4 us. */
+static bool draw_bytes(unsigned char bytes[ID_BYTES])
+{
+    static _Thread_local unsigned char drawn[16 * ID_BYTES];
+    static _Thread_local size_t left;
+
+    if (left == 0 && getrandom(drawn, sizeof drawn, GRND_NONBLOCK) == (ssize_t)sizeof drawn)
+        left = sizeof drawn;
+    if (left == 0)
+        return false;
+    left -= ID_BYTES;
+    memcpy(bytes, drawn + left, ID_BYTES);
+    return true;
+}
+
+void request_draw_id(struct request *request)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[ID_BYTES] = {0};
+
+    if (!draw_bytes(bytes))
+        memcpy(bytes, &request->start_ns, sizeof request->start_ns);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        request->id[2 * i] = digits[bytes[i] >> 4];
+        request->id[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    request->id[2 * sizeof bytes] = '\0';
+}
+
 /* Request-Id, or the trace-id of a traceparent (W3C Trace Context: 00-<32 hex>-<16 hex>-<2 hex>),
  * or 128 random bits. */
 static void request_identify(struct request *request)
 {
     const char *given = request_header(request, "Request-Id");
     const char *trace = request_header(request, "traceparent");
-    unsigned char random[16] = {0};
 
     request->id_given = true;
     if (given && is_id_text(given)) {
@@ -128,10 +169,7 @@ static void request_identify(struct request *request)
         return;
     }
     request->id_given = false;
-    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
-        memcpy(random, &request->start_ns, sizeof request->start_ns);
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(request->id + 2 * i, 3, "%02x", random[i]);
+    request_draw_id(request);
 }
 
 /* The field that was kept under this name before, or NULL. */

@@ -14,10 +14,20 @@
 struct head;
 struct budget;
 
+/* What a request may hold. */
+struct request_room {
+    size_t arena_max;
+    struct budget *memory; /* NULL: nobody counts */
+    void *first;           /* for the arena to begin with; stays the caller's; may be NULL */
+    size_t first_bytes;
+};
+
 /* An empty request for the service behind the hooks. False without memory, with nothing to release.
  */
 bool request_begin(struct request *request, const struct http_hooks *hooks, const char *target,
-                   size_t arena_max, struct budget *memory);
+                   const struct request_room *room);
+/* Gives the request an id of its own. */
+void request_draw_id(struct request *request);
 /* Keeps the fields of the head for request_header() and gives the request its id. False without
  * memory. */
 bool request_take_head(struct request *request, const struct head *head);

@@ -93,3 +93,26 @@ Test(arena, zeroes_and_copies)
     cr_assert_null(arena_printf(&arena, "%20000d", 1), "past the cap");
     arena_release(&arena);
 }
+
+Test(arena, begins_with_memory_that_is_lent)
+{
+    static _Alignas(64) char memory[4096];
+    struct arena arena;
+    arena_init(&arena, 100000);
+    arena_lend(&arena, memory, sizeof memory);
+    cr_expect_leq(arena.bytes, sizeof memory);
+    char *first = arena_alloc(&arena, 1000);
+    cr_expect(first > memory && first + 1000 <= memory + sizeof memory);
+    char *large = arena_alloc(&arena, 5000);
+    cr_expect(large < memory || large >= memory + sizeof memory);
+    char *second = arena_alloc(&arena, 1000);
+    cr_expect(second >= first + 1000 && second + 1000 <= memory + sizeof memory);
+    cr_expect_gt(arena.bytes, 5000);
+    arena_release(&arena); /* and does not free it */
+    cr_expect_eq(arena.bytes, 0);
+
+    arena_init(&arena, 1000);
+    arena_lend(&arena, memory, sizeof memory);
+    cr_expect_eq(arena.bytes, 0, "more than it may have");
+    arena_release(&arena);
+}

@@ -32,7 +32,7 @@ static struct e2e_daemon server;
 /* ---- The daemon with the shim -------------------------------------------------------------- */
 
 /* Builds the shim here, because it is part of no program. */
-static void start_with_shim(void)
+static void start_with_shim(const char *cache_size)
 {
     char folder[] = "/tmp/posencd-faults-XXXXXX", page[TEXT], shim[TEXT], command[2 * TEXT];
 
@@ -52,7 +52,7 @@ static void start_with_shim(void)
     close(fd);
     setenv("LD_PRELOAD", shim, 1);
     setenv("POSENC_FAULTS", page, 1);
-    e2e_start(&server, (const char *const[]){"--workers", "2", NULL});
+    e2e_start(&server, (const char *const[]){"--workers", "2", "--cache-size", cache_size, NULL});
     unsetenv("LD_PRELOAD");
     unlink(page);
     unlink(shim);
@@ -244,7 +244,7 @@ static void sweep_allocations(const struct endpoint *endpoint, long fails, bool 
 
 Test(faults, an_allocation_that_fails)
 {
-    start_with_shim();
+    start_with_shim("64M");
     for (size_t i = 0; i < ENDPOINTS_N; i++)
         sweep_allocations(&endpoints[i], 1, true);
     e2e_stop(&server);
@@ -252,7 +252,7 @@ Test(faults, an_allocation_that_fails)
 
 Test(faults, all_allocations_fail_from_some_time_on)
 {
-    start_with_shim();
+    start_with_shim("64M");
     for (size_t i = 0; i < ENDPOINTS_N; i++)
         sweep_allocations(&endpoints[i], LONG_MAX, true);
     e2e_stop(&server);
@@ -260,7 +260,7 @@ Test(faults, all_allocations_fail_from_some_time_on)
 
 Test(faults, nothing_leaks_when_an_allocation_fails)
 {
-    start_with_shim();
+    start_with_shim("0"); /* or blocks would be those of answers that are kept */
     for (size_t i = 0; i < ENDPOINTS_N; i++) {
         struct wire_answer first = ask(&endpoints[i], 1); /* its plan is kept */
         wire_answer_free(&first);
@@ -313,7 +313,7 @@ Test(faults, a_system_call_that_fails)
         {"POST", "/v1/apply", "{\"spec\":\"rope:dim=2,shift=@\",\"x\":[[1,2]]}", 200, false, JSON},
         {"POST", "/livez", "{}", 405, false, JSON},
     };
-    start_with_shim();
+    start_with_shim("64M");
     for (size_t i = 0; i < FAILURES_N; i++)
         for (size_t j = 0; j < sizeof requests / sizeof requests[0]; j++) {
             bool reached = true;

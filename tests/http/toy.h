@@ -165,6 +165,16 @@ static inline enum step toy_memory(struct request *request)
     return STEP_DONE;
 }
 
+/* Says that its answer lasts, and how often it has been asked. */
+static inline enum step toy_lasting(struct request *request)
+{
+    static unsigned asked;
+
+    request->response.lasting = true;
+    buf_printf(&request->response.body, "%u", ++asked);
+    return STEP_DONE;
+}
+
 static inline enum step toy_settle(struct request *request)
 {
     response_header(request, "Settled", "yes");
@@ -212,6 +222,8 @@ static const struct route toy_routes[] = {
     {METHOD_GET, "/stream", false, toy_stream, NULL, NULL, NULL},
     {METHOD_GET, "/spread", false, toy_later, toy_spread, toy_settle, NULL},
     {METHOD_GET, "/memory", false, toy_memory, NULL, NULL, NULL},
+    {METHOD_GET, "/lasting", false, toy_lasting, NULL, NULL, NULL},
+    {METHOD_GET, "/lasting/{name}", false, toy_lasting, NULL, NULL, NULL},
     {METHOD_GET, "/state", false, toy_state, NULL, NULL, NULL},
     {METHOD_GET, "/silent", false, toy_silent, NULL, NULL, NULL},
 };
@@ -225,6 +237,7 @@ static inline struct http_options toy_options(void)
                                  .arena_max = 1 << 20,
                                  .deadline_ms = 5000,
                                  .memory_max = (size_t)1 << 30,
+                                 .repeats_max = 1 << 20,
                                  .connections_max = 1024,
                                  .ready_fd = -1};
 }

@@ -192,6 +192,7 @@ static bool recall_locked(struct answer_cache *cache, const char *words, struct 
         request->response.blob = blob_ref(((const struct kept *)answer->value)->blob);
         request->response.content_type = fields->content_type;
         request->response.complete = true;
+        request->response.lasting = true;
     }
     cache_release(answer);
     cache_release(entry);

@@ -15,6 +15,7 @@ enum step livez_quick(struct request *request)
         return STEP_FAILED;
     buf_init(&request->response.body, SERVICE_BYTES_MAX);
     buf_puts(&request->response.body, "ok\n");
+    request->response.lasting = true;
     return api_done(request, TEXT_PLAIN);
 }
 
