@@ -15,6 +15,9 @@ extern "C" {
 #define PE_DIM_MAX   65536 /* widest row */
 #define PE_HEADS_MAX 1024  /* bias kinds */
 
+/* Choices of `layout`: channels of pair i are 2i and 2i+1, or i and i+rotary_dim/2. */
+#define PE_LAYOUTS "interleaved|gptj half|neox|rotate_half|halves"
+
 enum pe_acts { PE_ACTS_NOT, PE_ADDS, PE_ROTATES, PE_BIASES };
 
 enum pe_property { /* bits: what is known of a kind, for the catalogue */

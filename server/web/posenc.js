@@ -388,6 +388,17 @@ export class Service {
   }
 
   /**
+   * y and permutation: x (vectors, or weights whose rows make them) from one pair layout to the
+   * other; of q and k together q_out, q_permutation, k_out, k_permutation. Keys: from and to
+   * ("interleaved" or "half"), axis (-1; 0 for weights), num_heads, num_kv_heads, rotary_dim,
+   * rotary_offset.
+   * @param {object} keys @param {Options} [options] @returns {Promise<Result>}
+   */
+  convert({ x, q, k, ...keys }, options) {
+    return this.#tensors("/v1/convert.safetensors", null, keys, options, { x, q, k }, true);
+  }
+
+  /**
    * A model's config.json (an object, its text or bytes) as encodings: inv_freq and band [pairs],
    * or slopes [heads]; of models whose layers differ inv_freq_full_attention and the like. `specs`
    * (applies_to, spec, compact), `layers`, `read`, `assumed` and `warnings` stand beside tensors.

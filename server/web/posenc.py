@@ -651,6 +651,19 @@ class Service:
         answer = self._ask("/v1/positions.safetensors", None, keys, in_body=True)
         return _result(answer, self._make)
 
+    def convert(self, *, x=None, q=None, k=None, **keys):
+        """
+        Result with y and permutation: x (vectors, or weights whose rows make them) from one pair
+        layout to the other, y = numpy.take(x, permutation, axis); of q and k together q_out,
+        q_permutation, k_out, k_permutation. Keys: from_ and to ("interleaved" or "half"), axis (-1;
+        0 for weights), num_heads, num_kv_heads, rotary_dim, rotary_offset.
+        """
+        given = {name: a for name, a in (("x", x), ("q", q), ("k", k)) if a is not None}
+        make = _maker(next(iter(given.values()))) if given else self._make
+        tensors = {name: tensor(value) for name, value in given.items()}
+        answer = self._ask("/v1/convert.safetensors", None, keys, tensors, in_body=True)
+        return _result(answer, make)
+
     def from_config(self, config, **keys):
         """
         A model's config.json (a dict, its text, or a pathlib.Path of the file) as encodings. Result

@@ -134,6 +134,8 @@ static const struct {
     {"max_width", "64"},
     {"chunk_size", "10"},
     {"local_size", "2"},
+    {"num_heads", "32"},
+    {"num_kv_heads", "8"},
     {"channels", "\"0:4\""},
     {"pairs", "\"0,1\""},
     {"context", "8192"},
