@@ -301,6 +301,20 @@ test("positions of tokens, grids and segments", async () => {
     await assert.rejects(service.positions(keys), Problem);
 });
 
+test("from one layout to the other", async () => {
+  const keys = { from: "interleaved", to: "half", axis: 0, num_kv_heads: 2 };
+  const x = [[1], [2], [3], [4], [5], [6], [7], [8]];
+  const { tensors, readouts } = await service.convert({ x, ...keys });
+  assert.deepEqual(numbers(tensors.y), [1, 3, 2, 4, 5, 7, 6, 8]);
+  assert.deepEqual(numbers(tensors.permutation), [0, 2, 1, 3, 4, 6, 5, 7]);
+  assert.deepEqual(readouts, { x: { heads: 2, head_dim: 4, moved: 2, cycle: 2 } });
+  const back = { ...keys, from: "half", to: "interleaved" };
+  const again = await service.convert({ k: tensors.y, ...back });
+  assert.deepEqual(numbers(again.tensors.k_out), x.flat());
+  assert.deepEqual(again.tensors.k_out.shape, [8, 1]);
+  await assert.rejects(service.convert({ x, from: "half", to: "interleaved", axis: 0 }), Problem);
+});
+
 test("from a model's config", async () => {
   const config = { model_type: "llama", head_dim: 8, rope_theta: 1e4,
     rope_scaling: { rope_type: "linear", factor: 4 } };

@@ -361,6 +361,32 @@ def test_positions_of_other_things(posenc):
             posenc.positions(**keys)
 
 
+def as_transformers(w, heads):
+    """permute() of convert_llama_weights_to_hf.py."""
+    dim1, dim2 = w.shape
+    return w.reshape(heads, dim1 // heads // 2, 2, dim2).transpose(0, 2, 1, 3).reshape(dim1, dim2)
+
+
+def test_convert(posenc):
+    q = numpy.arange(64 * 6, dtype="float32").reshape(64, 6)
+    k = numpy.arange(32 * 6, dtype="float32").reshape(32, 6)
+    keys = {"from_": "interleaved", "to": "half", "axis": 0, "num_heads": 4, "num_kv_heads": 2}
+    both = posenc.convert(q=q, k=k, **keys)
+    assert (both["q_out"] == as_transformers(q, 4)).all() and both["q_out"].dtype == q.dtype
+    assert (both["k_out"] == as_transformers(k, 2)).all()
+    back = {"from_": "half", "to": "interleaved", "axis": 0}
+    assert (posenc.convert(x=both["k_out"], num_kv_heads=2, **back)["y"] == k).all()
+    x = numpy.random.default_rng(0).standard_normal((2, 3, 16)).astype("float16")
+    one = posenc.convert(x=x, from_="half", to="interleaved", rotary_dim=8)
+    assert (one["y"] == numpy.take(x, one["permutation"], axis=-1)).all()
+    assert (one["y"][..., 8:] == x[..., 8:]).all() and not (one["y"] == x).all()
+    turned = posenc.apply("rope:dim=16,rotary_dim=8", x=one["y"], axes="btd", positions="7:10")
+    there = posenc.apply("rope:dim=16,rotary_dim=8,layout=half", x=x, axes="btd", positions="7:10")
+    assert (turned == numpy.take(there, one["permutation"], axis=-1)).all()
+    with pytest.raises(Problem, match="num_heads is missing"):
+        posenc.convert(x=q, from_="half", to="interleaved", axis=0)
+
+
 def test_from_config(posenc, tmp_path):
     config = {"model_type": "llama", "head_dim": 8, "rope_theta": 1e4,
               "rope_scaling": {"rope_type": "linear", "factor": 4}}

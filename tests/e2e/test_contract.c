@@ -56,6 +56,8 @@ static const struct subject {
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},
     {"/v1/positions", "/v1/positions", "grid=2x3&", "?grid=1024x1024", "{\"grid\":\"2x3\"}",
      "{\"lengths\":[[1],[2]],\"style\":\"gpt2\"}"},
+    {"/v1/convert", "/v1/convert", "", "", "{\"from\":\"half\",\"to\":\"interleaved\",\"x\":[1,2]}",
+     "{\"from\":\"half\",\"to\":\"interleaved\",\"x\":[1,2,3]}"},
     {"/v1/from-config", "/v1/from-config", "", "", "{\"head_dim\":4}", "{\"head_dim\":65536}"},
 };
 
