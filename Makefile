@@ -72,7 +72,7 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
 .SECONDARY:
 .PHONY: help deps run test all e2e golden check fuzz bench coverage lint format install docker clean \
         unit replay tsan fixtures openapi digests tidy fuzz-programs bench-programs tests test-exhaustive \
-        counts counts-record
+        counts counts-record numbers
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' Makefile tests/tests.mk
@@ -85,7 +85,7 @@ run: ## build the daemon and run it on 127.0.0.1:8080 (ARGS=...)
 	@exec $(BUILD)/posencd $(ARGS)
 test: deps ## build, then run every test: unit, end to end, golden data, fuzz findings of old, house rules
 	@echo "building $(BUILD)" && $(MAKE) --no-print-directory --silent all tests
-	@set -e; for t in unit e2e golden replay check; do $(MAKE) --no-print-directory --silent $$t; done
+	@set -e; for t in unit numbers e2e golden replay check; do $(MAKE) --no-print-directory --silent $$t; done
 all: $(BUILD)/posencd $(BUILD)/libposenc.a $(BUILD)/libposenc.so ## build the daemon and the library
 	@$(if $(filter build/gcc-release,$(BUILD)),ln -sfn gcc-release/posencd build/posencd)
 

@@ -73,7 +73,7 @@ FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH     := $(patsubst tests/bench/bench_%.c,%,$(wildcard tests/bench/bench_*.c))
 define link_all
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_api) $(LDFLAGS) -o $@ $(filter %.c,$^) $(LINK_api) $(LIBS)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes $(INC_api) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LINK_api) $(LIBS)
 endef
 
 $(BUILD)/tests/fuzz/fuzz_%: LDFLAGS += -fsanitize=fuzzer
@@ -92,13 +92,21 @@ fuzz: ## fuzz each target for FUZZ_SECONDS under ASan and UBSan
 	@tests/fuzz/run.sh $(OTHER)clang-fuzz $(FUZZ_SECONDS) $(FUZZ)
 replay: $(FUZZ:%=$(BUILD)/tests/fuzz/replay_%)
 	@set -e; for f in $(FUZZ); do $(BUILD)/tests/fuzz/replay_$$f tests/fuzz/*/$$f; done
-$(BUILD)/tests/exhaustive/numbers: tests/exhaustive/numbers.c $(LINK_core) Makefile
+# The compiler's own charconv, which numbers are compared and measured with.
+CHARCONV := $(BUILD)/tests/bench/charconv.o
+$(CHARCONV): tests/bench/charconv.cpp tests/bench/charconv.h Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INC_core) $(LDFLAGS) -o $@ $< $(LINK_core) $(CORE_LIBS)
+	$(CXX) $(CXXFLAGS) -c -o $@ $<
+$(BUILD)/tests/bench/bench_numbers: $(CHARCONV)
+$(BUILD)/tests/exhaustive/numbers: tests/exhaustive/numbers.c $(CHARCONV) $(LINK_core) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(INC_core) $(LDFLAGS) -o $@ $< $(CHARCONV) $(LINK_core) $(CORE_LIBS)
 $(BUILD)/tests/exhaustive/values: tests/core/test_exact.c $(LINK_core) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -Wno-missing-prototypes -DVALUES_MIN=100000000 $(INC_core) -Itests $(LDFLAGS) -o $@ \
 	    $< $(LINK_core) -lcriterion $(LIBS)
+numbers: $(BUILD)/tests/exhaustive/numbers
+	@$(BUILD)/tests/exhaustive/numbers $(shell nproc) 1000000 500000
 test-exhaustive: $(addprefix $(BUILD)/tests/exhaustive/,numbers values) ## every float as text, 10^8 cosines per dtype: an hour
 	$(BUILD)/tests/exhaustive/numbers $(shell nproc)
 	$(BUILD)/tests/exhaustive/values

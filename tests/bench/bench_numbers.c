@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * bench_numbers.c: reading and printing whole JSON arrays of numbers, against jansson, against the
- * C library converting the same numbers one by one, and against memcpy of the text (P3): from an
- * array of the dtype to text and back, whatever stands between. One thread. The numbers are uniform
- * in [-10, 10) with all bits of their dtype in use.
+ * C library and the compiler's charconv converting the same numbers one by one, and against memcpy
+ * of the text (P3): from an array of the dtype to text and back, whatever stands between. One
+ * thread. The numbers are uniform in [-10, 10) with all bits of their dtype in use.
  */
 #include "bench.h"
 
 #include <jansson.h>
 
 #include "arena.h"
+#include "charconv.h"
 #include "doc.h"
 #include "write.h"
 
@@ -49,6 +50,20 @@ static void read_ours(void *context)
     arena_release(&arena);
 }
 
+/* Only the conversion, of text whose grammar has been checked. */
+static void convert_ours(void *context)
+{
+    struct numbers *numbers = context;
+    const char *at = numbers->text.data, *end = numbers->text.data + numbers->text.len;
+    bool held;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        i += pe_text_read_plain(&at, end, numbers->dtype, numbers->values, i, NUMBERS - i);
+        if (i < NUMBERS)
+            at = pe_text_read_next(at + strspn(at, "[,"), end, numbers->dtype, numbers->values, i,
+                                   &held);
+    }
+}
+
 static void read_jansson(void *context)
 {
     struct numbers *numbers = context;
@@ -71,6 +86,29 @@ static void read_strtod(void *context)
         at++;
     }
     numbers->checksum = sum;
+}
+
+static void read_charconv(void *context)
+{
+    struct numbers *numbers = context;
+    const char *at = numbers->text.data + 1, *end = numbers->text.data + numbers->text.len;
+    for (size_t i = 0; i < NUMBERS; i++, at++)
+        at = numbers->dtype == PE_F64
+                 ? charconv_read_f64(at, end, numbers->read + i)
+                 : charconv_read_f32(at, end, (float *)(void *)numbers->read + i);
+}
+
+static void print_charconv(void *context)
+{
+    struct numbers *numbers = context;
+    const double *wide = numbers->values;
+    const float *narrow = numbers->values;
+    char *at = numbers->copy;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        at += numbers->dtype == PE_F64 ? charconv_print_f64(wide[i], at)
+                                       : charconv_print_f32(narrow[i], at);
+        *at++ = ',';
+    }
 }
 
 static void print_ours(void *context)
@@ -134,6 +172,10 @@ static const struct bench_ratio ratios[] = {
     {"P3", "read f32", "strtod f32", true, 4},
     {"P3", "print f64", "%.17g f64", true, 4},
     {"P3", "print f32", "%.9g f32", true, 4},
+    {"charconv", "convert f64", "charconv read f64", true, 1},
+    {"charconv", "convert f32", "charconv read f32", true, 1},
+    {"charconv", "print f64", "charconv print f64", true, 1},
+    {"charconv", "print f32", "charconv print f32", true, 1},
 };
 
 int main(int argc, char **argv)
@@ -150,13 +192,19 @@ int main(int argc, char **argv)
         {"read f64", read_ours, &f64, NUMBERS, 0},
         {"jansson read f64", read_jansson, &f64, NUMBERS, 0},
         {"strtod f64", read_strtod, &f64, NUMBERS, 0},
+        {"convert f64", convert_ours, &f64, NUMBERS, 0},
+        {"charconv read f64", read_charconv, &f64, NUMBERS, 0},
         {"read f32", read_ours, &f32, NUMBERS, 0},
         {"strtod f32", read_strtod, &f32, NUMBERS, 0},
+        {"convert f32", convert_ours, &f32, NUMBERS, 0},
+        {"charconv read f32", read_charconv, &f32, NUMBERS, 0},
         {"print f64", print_ours, &f64, NUMBERS, 0},
         {"jansson print f64", print_jansson, &f64, NUMBERS, 0},
         {"%.17g f64", print_libc, &f64, NUMBERS, 0},
+        {"charconv print f64", print_charconv, &f64, NUMBERS, 0},
         {"print f32", print_ours, &f32, NUMBERS, 0},
         {"%.9g f32", print_libc, &f32, NUMBERS, 0},
+        {"charconv print f32", print_charconv, &f32, NUMBERS, 0},
         {"memcpy of the f64 text", copy_text, &f64, NUMBERS, 0},
     };
     size_t n = sizeof cases / sizeof *cases;
