@@ -27,6 +27,10 @@ double pe_mean(const double *a, size_t n);
 
 enum pe_normalize { PE_NORMALIZE_NONE, PE_NORMALIZE_COSINE, PE_NORMALIZE_MEAN, PE_NORMALIZE_FIRST };
 
+/* Whether a score against one offset says what the encoding does: not with several axes, scales,
+ * ... Faults name "kind". */
+bool pe_scores_check(const struct pe_spec *spec, struct pe_faults *faults);
+
 /* q.k of encoded vectors against offset: the query at the anchor, the key at anchor + offset
  * (swapped with anchor_is_key). All outputs are f64, correctly rounded means over the n vectors. */
 struct pe_scores {

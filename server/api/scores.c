@@ -165,33 +165,9 @@ static bool check_kinds(struct job *job)
     bool ok = true;
     for (size_t s = 0; s < job->specs_n; s++) {
         const struct pe_kind *kind = job->specs[s].spec.kind;
-        size_t axes = pe_spec_axes(&job->specs[s].spec);
-        if (axes > 1)
-            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
-                         "scores against one offset need a kind with one axis",
-                         "kind=%s has %zu position axes", kind->name, axes);
-        if (kind->properties & PE_CONTEXT)
-            ok =
-                err_add(&job->request->err, ERR_invalid_value, "kind", "POST /v1/apply",
-                        "kind=%s needs all keys between the two: post scores, q and k", kind->name);
-        if (pe_spec_has_scales(&job->specs[s].spec))
-            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
-                         "/v1/apply multiplies q and divides k",
-                         "kind=%s multiplies scores by a factor of the distance, which they do not "
-                         "show here",
-                         kind->name);
-        if (pe_spec_is_polar(&job->specs[s].spec))
-            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
-                         "/v1/apply gives the vectors of q and k",
-                         "kind=%s makes scores of vectors twice as wide, which they do not show "
-                         "here",
-                         kind->name);
-        if (!pe_spec_turns(&job->specs[s].spec))
-            ok = err_add(&job->request->err, ERR_invalid_value, "kind",
-                         "POST /v1/apply gives the vectors at their positions",
-                         "%s does not turn its pairs by one angle each: scores depend on both "
-                         "positions, not on the distance",
-                         job->specs[s].compact);
+        struct pe_faults faults = {0};
+        ok = pe_scores_check(&job->specs[s].spec, &faults) && ok;
+        api_faults_at(&job->request->err, &faults, "kind");
         if (job_key(job, "terms")->number != 0 && kind->acts != PE_ADDS)
             ok = err_add(&job->request->err, ERR_invalid_value, "terms",
                          "for example kind=sinusoidal",

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "angles.h"
 #include "ball.h"
-#include "kind.h"
 #include "round.h"
 #include "scalings.h"
 #include "staged.h"
@@ -151,12 +151,6 @@ void pe_frequencies(const struct pe_plan *plan, const struct pe_frequencies *out
 
 /* ---- Angles ------------------------------------------------------------------------------- */
 
-struct angle {
-    const struct pe_plan *plan;
-    struct pe__coordinate coordinate;
-    enum pe_angle form;
-};
-
 /* Whether angles come in turns: a rounded one is in radians. */
 static bool is_in_turns(const struct pe_plan *plan)
 {
@@ -164,7 +158,7 @@ static bool is_in_turns(const struct pe_plan *plan)
 }
 
 /* direction * position * w_k, rounded if that stage is named. */
-static void product_exact(const struct angle *angle, size_t k, mpfr_t y)
+static void product_exact(const struct pe__angle *angle, size_t k, mpfr_t y)
 {
     if (angle->plan->w)
         mpfr_set_d(y, pe__staged_angle(&angle->coordinate, k), MPFR_RNDN);
@@ -176,7 +170,7 @@ static void product_exact(const struct angle *angle, size_t k, mpfr_t y)
         mpfr_set_zero(y, 1);
 }
 
-static void turns_exact(const struct angle *angle, size_t k, mpfr_t y)
+static void turns_exact(const struct pe__angle *angle, size_t k, mpfr_t y)
 {
     product_exact(angle, k, y);
     if (!is_in_turns(angle->plan))
@@ -193,7 +187,7 @@ static bool is_below(mpfr_srcptr x, mpfr_exp_t exponent)
 /* The angle's turns less the whole ones, of which there are at most 2^54. The fraction has lost as
  * many bits as it, or what it lacks to 1, has zeros in front: more than the spare ones only show
  * once it is computed. */
-static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
+static void fraction_exact(const struct pe__angle *angle, size_t k, mpfr_t y)
 {
     const mpfr_exp_t spare = 64;
     mpfr_prec_t bits = mpfr_get_prec(y) + 64 + spare;
@@ -220,9 +214,9 @@ static void fraction_exact(const struct angle *angle, size_t k, mpfr_t y)
     mpfr_clears(turns, whole, (mpfr_ptr)NULL);
 }
 
-static void angle_exact(const void *context, size_t k, mpfr_t y)
+void pe__angle_exact(const void *context, size_t k, mpfr_t y)
 {
-    const struct angle *angle = context;
+    const struct pe__angle *angle = context;
     switch (angle->form) {
     case PE_TURNS:
         turns_exact(angle, k, y);
@@ -250,7 +244,7 @@ static struct pe__ball fraction_ball(struct pe__ball turns)
     return fraction;
 }
 
-static struct pe__ball product_ball(const struct angle *angle, size_t k, struct pe__ball w)
+static struct pe__ball product_ball(const struct pe__angle *angle, size_t k, struct pe__ball w)
 {
     double direction = angle->plan->direction;
     struct pe__ball factor = pe__coordinate_ball(&angle->coordinate);
@@ -261,8 +255,9 @@ static struct pe__ball product_ball(const struct angle *angle, size_t k, struct 
     return pe__ball_exact(direction * pe__staged_angle(&angle->coordinate, k) + 0);
 }
 
-static struct pe__ball angle_ball(const struct angle *angle, struct pe__ball product)
+struct pe__ball pe__angle_ball(const struct pe__angle *angle, size_t k, struct pe__ball w)
 {
+    struct pe__ball product = product_ball(angle, k, w);
     bool in_turns = is_in_turns(angle->plan);
     if (angle->form == PE_ANGLE)
         return in_turns ? pe__ball_mul(product, pe__ball_turn()) : product;
@@ -280,16 +275,16 @@ void pe_angles(const struct pe_plan *plan, const struct pe_positions *positions,
         for (size_t token = 0; token < positions->n; token++) {
             size_t i = token * pairs_n + j;
             struct pe__pos at[PE_AXES_MAX] = {{0, 0}};
-            struct angle angle = {plan, {plan, at, source.axis}, form};
+            struct pe__angle angle = {plan, {plan, at, source.axis}, form};
             for (size_t axis = 0; axis < plan->axes; axis++)
                 at[axis] = pe__plan_position(plan, positions->at[axis][token]);
             if (isnan(at[0].hi)) { /* no position: the angle 0 */
                 pe_store(dtype, out, i, 0);
                 continue;
             }
-            struct pe__ball ball = angle_ball(&angle, product_ball(&angle, source.k, w));
+            struct pe__ball ball = pe__angle_ball(&angle, source.k, w);
             if (!pe__ball_round(ball, dtype, out, i))
-                pe__round_exact(dtype, angle_exact, &angle, source.k, out, i);
+                pe__round_exact(dtype, pe__angle_exact, &angle, source.k, out, i);
         }
     }
 }

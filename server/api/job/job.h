@@ -138,8 +138,21 @@ enum pe_dtype job_dtype(struct job *job, enum pe_dtype otherwise);
  * for which those in the set `stages` (bits) can make a difference, given tensors of dtype `own`.
  */
 bool job_stages(struct job *job, unsigned stages, enum pe_dtype own);
+/* The same for several pipelines between `;`, [JOB_PIPELINES_MAX]; without the key those of a text.
+ */
+#define JOB_PIPELINES_MAX 16
+struct pipelines_ask {
+    unsigned stages;
+    enum pe_dtype own;
+    const char *usual; /* those that make no difference to the encoding are left out */
+};
+bool job_pipelines(struct job *job, const struct pipelines_ask *ask, struct pe_stages *out,
+                   size_t *n);
+/* What people call one: a preset that comes to it, or its stages. NULL without memory. */
+const char *job_pipeline_name(struct job *job, const struct pipelines_ask *ask,
+                              const struct pe_stages *pipeline);
 /* What the answer has to say about them; NULL: nothing. */
-const char *job_stages_note(const struct job *job);
+const char *job_stages_note(const struct pe_stages *stages);
 /* In prepare: counts multiply-adds as work, within the limit of a request; else the error, at
  * `where`. */
 bool job_work(struct job *job, size_t multiply_adds, const char *where);

@@ -227,8 +227,8 @@ void job_answer_end(struct job *job)
     for (size_t i = 0; job->answer.params && i < COMMON_ECHOED_N; i++)
         if (common_differs(job, (enum common)i))
             tree_value(job->answer.params, &common_keys[i], &job->common.value[i]);
-    if (job_stages_note(job))
-        job_note(job, job_stages_note(job));
+    if (job_stages_note(&job->stages))
+        job_note(job, job_stages_note(&job->stages));
     if (job->request->method != METHOD_POST)
         links(job);
 }

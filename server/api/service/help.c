@@ -61,8 +61,10 @@ static const char stages[] =
     "  each operation correctly. pos is the position, freq the frequency (or slope),\n"
     "  angle their product, table cos and sin (or the value), apply every product and\n"
     "  sum on vectors, dot every product and sum of q.k; the others are exact. One\n"
-    "  that makes no difference is an error, but presets leave it out. T is the dtype\n"
-    "  of the tensors:\n";
+    "  that makes no difference is an error, but presets leave it out. /v1/precision\n"
+    "  also quantises encoded vectors: quantize:e4m3 and e5m2 are OCP FP8 (nearest,\n"
+    "  saturating, without a scale), int8 has one per vector, its largest absolute\n"
+    "  value / 127. T is the dtype of the tensors:\n";
 
 static const char dialects[] =
     "Dialects\n"

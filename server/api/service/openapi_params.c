@@ -92,6 +92,8 @@ static const struct {
     {"length", "64"},
     {"padding_idx", "1"},
     {"scale", "1"},
+    {"distance", "16"},
+    {"stages", "\"f32;bf16-table\""},
     {"reserved", "2"},
     {"rotary_dim", "4"},
     {"partial_rotary_factor", "0.5"},

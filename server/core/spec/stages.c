@@ -16,8 +16,8 @@
 
 #define EXACT "exact"
 
-static const char *const stage_names[PE_STAGES_N] = {"pos",   "freq",  "angle",
-                                                     "table", "apply", "dot"};
+static const char *const stage_names[PE_STAGES_N] = {"pos",   "freq",     "angle", "table",
+                                                     "apply", "quantize", "dot"};
 
 static const struct pe_preset presets[] = {
     {"f32", "freq:f32,angle:f32,table:f32", "tables made in f32"},
@@ -86,7 +86,7 @@ static size_t list_name(char *list, size_t size, size_t len, const char *name)
 static bool fault_name(const struct reading *reading, struct pe__span name)
 {
     struct pe__nearest nearest;
-    char stages[48], names[112], hint[64] = "", shown[PE__SHOWN_MAX];
+    char stages[64], names[112], hint[64] = "", shown[PE__SHOWN_MAX];
     size_t stages_len = 0, names_len = list_name(names, sizeof names, 0, EXACT);
     pe__nearest_init(&nearest, name);
     pe__nearest_offer(&nearest, pe__span_of(EXACT));
@@ -106,15 +106,28 @@ static bool fault_name(const struct reading *reading, struct pe__span name)
                         pe__show_text(name, shown));
 }
 
-static bool stage_set(const struct reading *reading, enum pe_stage stage, enum pe_dtype dtype)
+/* What a stage that is named rounds to. */
+static const char *format_name(const struct pe_stages *stages, enum pe_stage stage)
+{
+    return stage == PE_STAGE_QUANTIZE ? pe_quant_name(stages->quant)
+                                      : pe_dtype_name(stages->dtype[stage]);
+}
+
+/* Names a stage with the format that it has in `given`. */
+static bool stage_set(const struct reading *reading, enum pe_stage stage,
+                      const struct pe_stages *given)
 {
     struct pe_stages *stages = reading->stages;
-    if (pe__stage_named(stages, stage) && stages->dtype[stage] != dtype)
+    const char *name = format_name(given, stage);
+    if (pe__stage_named(stages, stage) && strcmp(format_name(stages, stage), name) != 0)
         return pe_fault_add(reading->faults, PE_CONFLICTING_PARAMETERS, reading->param, NULL,
                             "the stage %s is given as %s and as %s", stage_names[stage],
-                            pe_dtype_name(stages->dtype[stage]), pe_dtype_name(dtype));
+                            format_name(stages, stage), name);
     stages->named |= 1u << stage;
-    stages->dtype[stage] = dtype;
+    if (stage == PE_STAGE_QUANTIZE)
+        stages->quant = given->quant;
+    else
+        stages->dtype[stage] = given->dtype[stage];
     return true;
 }
 
@@ -128,20 +141,25 @@ static bool stage_dtype(const struct reading *reading, enum pe_stage stage, stru
     return true;
 }
 
-/* "freq:f32", "table:T" */
-static bool read_stage(const struct reading *reading, struct pe__span name, struct pe__span dtype)
+/* "freq:f32", "table:T", "quantize:e4m3" */
+static bool read_stage(const struct reading *reading, struct pe__span name, struct pe__span format)
 {
     int stage = stage_index(name);
-    enum pe_dtype format;
+    struct pe_stages given = {0};
     char shown[PE__SHOWN_MAX];
     if (stage < 0)
         return fault_name(reading, name);
-    if (!stage_dtype(reading, (enum pe_stage)stage, dtype, &format))
-        return pe_fault_add(
-            reading->faults, PE_INVALID_VALUE, reading->param, NULL,
-            "the stage %s must be f64, f32, f16, bf16 or T, as in %s:f32; got \"%s\"",
-            stage_names[stage], stage_names[stage], pe__show_text(dtype, shown));
-    return stage_set(reading, (enum pe_stage)stage, format);
+    bool quantizes = stage == PE_STAGE_QUANTIZE;
+    bool known = quantizes
+                     ? format.len > 0 && pe_quant_parse(format.text, format.len, &given.quant)
+                     : stage_dtype(reading, (enum pe_stage)stage, format, &given.dtype[stage]);
+    if (!known)
+        return pe_fault_add(reading->faults, PE_INVALID_VALUE, reading->param, NULL,
+                            "the stage %s must be %s, as in %s:%s; got \"%s\"", stage_names[stage],
+                            quantizes ? "e4m3, e5m2 or int8" : "f64, f32, f16, bf16 or T",
+                            stage_names[stage], quantizes ? "e4m3" : "f32",
+                            pe__show_text(format, shown));
+    return stage_set(reading, (enum pe_stage)stage, &given);
 }
 
 static bool read_preset(const struct reading *reading, const struct pe_preset *preset)
@@ -196,7 +214,7 @@ size_t pe_stages_print(const struct pe_stages *stages, char *out, size_t size)
     for (size_t stage = 0; stage < PE_STAGES_N; stage++)
         if (stages->named >> stage & 1)
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%s:%s", len ? "," : "",
-                                    stage_names[stage], pe_dtype_name(stages->dtype[stage]));
+                                    stage_names[stage], format_name(stages, (enum pe_stage)stage));
     return (size_t)snprintf(out, size, "%s", text);
 }
 
@@ -209,7 +227,9 @@ unsigned pe_kind_stages(const struct pe_kind *kind)
     if (kind->acts == PE_ACTS_NOT)
         return 1u << PE_STAGE_DOT;
     if (kind->ops->polar)
-        return PE_STAGES_OF_PLANS;
+        return PE_STAGES_OF_PLANS | 1u << PE_STAGE_QUANTIZE;
+    if (kind->acts == PE_BIASES) /* which leave the vectors alone */
+        all &= ~(1u << PE_STAGE_QUANTIZE);
     bool turns = kind->ops->frequency && kind->acts != PE_BIASES;
     return turns || kind->ops->slope ? all : all & ~of_frequencies;
 }
@@ -252,6 +272,18 @@ double pe_stages_position(const struct pe_stages *stages, double position)
     return pe__stage_named(stages, PE_STAGE_POS)
                ? pe__f64_rounded(stages->dtype[PE_STAGE_POS], position)
                : position;
+}
+
+/* Formats run out of digits for odd numbers beyond a power of two: the two neighbours of the one
+ * after it. */
+double pe_stages_collision(const struct pe_stages *stages)
+{
+    for (int exponent = 0; ldexp(1, exponent) < PE_POSITION_MAX; exponent++) {
+        double p = ldexp(1, exponent);
+        if (pe_stages_position(stages, p) == pe_stages_position(stages, p + 1))
+            return p;
+    }
+    return __builtin_nan("");
 }
 
 /* One position on one axis. */
