@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # deps.sh SET...: sees to it that what the sets need is there: `build` (make run), `test` (make
-# test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage), `counts` (make counts). Asks
-# the tools themselves (a command, a pkg-config module, a module of the system's Python), so that it
-# is fast and silent about the package manager when nothing is missing; else it installs the Debian
-# packages with apt-get, as root or through sudo without a password, or says what to install by hand.
-# Debian 12 and 13; others: by hand.
+# test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage), `counts` (make counts), `bench`
+# (make bench-deps). Asks the tools themselves (a command, a pkg-config module, a module of the
+# system's Python), so that it is fast and silent about the package manager when nothing is missing;
+# else it installs the Debian packages with apt-get, as root or through sudo without a password, or
+# says what to install by hand. Debian 12 and 13; others: by hand.
 set -eu
 
 # kind, what to look for, Debian package
@@ -41,6 +41,14 @@ cmd clang-tidy clang-tidy
 cmd cppcheck cppcheck
 cmd gcovr gcovr
 '
+bench_needs='
+cmd wrk wrk
+cmd nginx nginx-light
+py fastapi python3-fastapi
+py uvicorn python3-uvicorn
+py numpy python3-numpy
+py ujson python3-ujson
+'
 counts_needs='
 cmd valgrind valgrind
 cmd python3 python3
@@ -71,7 +79,8 @@ for set in "$@"; do
     clang) needs=$clang_needs ;;
     lint) needs=$lint_needs ;;
     counts) needs=$counts_needs ;;
-    *) echo "deps.sh: no set called $set (build, test, clang, lint, counts)" >&2; exit 2 ;;
+    bench) needs=$bench_needs ;;
+    *) echo "deps.sh: no set called $set (build, test, clang, lint, counts, bench)" >&2; exit 2 ;;
     esac
     packages="$packages $(missing "$needs")"
 done

@@ -118,9 +118,11 @@ define counts
 deploy/deps.sh build counts && $(MAKE) --no-print-directory --silent $(BUILD)/tests/bench/counts && \
     tests/bench/counts.py $(BUILD)/tests/bench/counts tests/bench/counts.txt
 endef
-bench-programs: $(BENCH:%=$(BUILD)/tests/bench/bench_%)
-bench: bench-programs ## measure: a table, and build/bench.json
-	@tests/bench/run.sh $(BENCH:%=$(BUILD)/tests/bench/bench_%)
+bench-programs: $(BENCH:%=$(BUILD)/tests/bench/bench_%) $(BUILD)/tests/bench/bare_mhd
+bench-deps: ## install what the daemon is measured against: nginx, FastAPI; and wrk
+	@deploy/deps.sh bench
+bench: all bench-programs ## measure every target: tables, and build/bench.json; ten minutes
+	@tests/bench/run.sh $(BUILD)/posencd $(BUILD)/tests/bench/bare_mhd $(BENCH:%=$(BUILD)/tests/bench/bench_%)
 coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
 	@deploy/deps.sh build test lint
 	+@$(call another,gcc,coverage) --silent unit && $(call another,gcc,coverage) --silent e2e
