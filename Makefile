@@ -23,7 +23,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-pro
            -Wmissing-prototypes -Wvla -Wundef -Werror
 HARDEN_x86_64  := -fcf-protection -fstack-clash-protection
 HARDEN_aarch64 := -mbranch-protection=standard
-HARDEN  := -fstack-protector-strong -fPIC $(HARDEN_$(ARCH)) \
+HARDEN  := -fstack-protector-strong -fPIC -fno-semantic-interposition $(HARDEN_$(ARCH)) \
            $(if $(SAN)$(filter-out release,$(MODE)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 SANFLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined))
 CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr zlib 2>/dev/null)

@@ -69,7 +69,11 @@ Test(read, plain_lists_stop_where_they_are_not_plain)
         {"1.5,2,3.5                                         ", 1},
         {"1.5,2.5e1,3.5                                     ", 1},
         {"1.5,12.5,3.5                                      ", 1},
-        {"1.5,0.12345678901234567,3.5                       ", 1},
+        {"1.5,0.12345678901234567,3.5                       ", 2},
+        {"1.5,-0.0123456789012345678,3.5                    ", 2},
+        {"1.5,0.00123456789012345678,3.5                    ", 1},
+        {"1.5,0.0012345678901234567e1,3.5                   ", 1},
+        {"1.5,1.1234567890123456789,3.5                     ", 1},
         {"1.5,-.5,3.5                                       ", 1},
         {"1.5,2.,3.5                                        ", 1},
         {"1.5", 0}, /* too near the end to look ahead */
@@ -81,6 +85,26 @@ Test(read, plain_lists_stop_where_they_are_not_plain)
             size_t n = pe_text_read_plain(&at, at + strlen(at), dtype, storage, 0, 3);
             cr_assert_eq(n, cases[i].n, "%s: %zu", cases[i].list, n);
         }
+}
+
+/* Numbers that fill 64 bits, next to what the C library reads of them. */
+Test(read, plain_numbers_of_many_digits_are_the_nearest)
+{
+    char list[128];
+    for (uint64_t i = 1; i <= 300000; i++) {
+        double value = (double)(int64_t)pe_draw(1, "x", i) * (i % 4 ? 0x1p-67 : 0x1p-60);
+        int digits = 16 + (int)(i % 4);
+        int len =
+            snprintf(list, sizeof list, "%.*f,                                ", digits, value);
+        double read;
+        float narrow;
+        const char *at = list;
+        cr_assert_eq(pe_text_read_plain(&at, list + len, PE_F64, &read, 0, 1), 1, "%s", list);
+        cr_assert_eq(read, strtod(list, NULL), "%s", list);
+        at = list;
+        if (pe_text_read_plain(&at, list + len, PE_F32, &narrow, 0, 1) == 1)
+            cr_assert_eq(narrow, strtof(list, NULL), "%s", list);
+    }
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */
