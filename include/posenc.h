@@ -21,6 +21,7 @@
 
 #include "posenc/apply.h"
 #include "posenc/attention.h"
+#include "posenc/compare.h"
 #include "posenc/dialect.h"
 #include "posenc/draw.h"
 #include "posenc/fault.h"

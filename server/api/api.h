@@ -90,6 +90,7 @@ struct endpoint {
     unsigned acts;              /* kinds it takes: bit 1 << enum pe_acts */
     const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
     const char *npy;            /* the one that a body in .npy is; NULL: no such bodies */
+    const char *made;           /* the one that may be a request instead, which makes it; NULL */
     size_t document_max;        /* a POST's body is a JSON object of somebody else's, of at most so
                                    many bytes, and the request is the query; 0: it is the request */
     enum cache_class cache;
@@ -135,7 +136,7 @@ struct blob *fixtures_new(const struct app *app);
 /* Endpoint rows, one per resource file. */
 extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
     precision_endpoint, positions_endpoint, apply_endpoint, scores_endpoint, spec_endpoint,
-    from_config_endpoint, convert_endpoint;
+    from_config_endpoint, convert_endpoint, compare_endpoint;
 extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
     pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
     limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint, fixture_endpoint,

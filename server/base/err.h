@@ -29,6 +29,7 @@
     X(unsupported_media_type, "unsupported-media-type", 415, "The body's media type is not read")  \
     X(shape_mismatch, "shape-mismatch", 422, "Shapes do not fit together")                         \
     X(limit_exceeded, "limit-exceeded", 422, "The request is over a limit")                        \
+    X(comparison_failed, "comparison-failed", 422, "The tensors do not agree")                     \
     X(rate_limited, "rate-limited", 429, "Too much from this address")                             \
     X(headers_too_large, "headers-too-large", 431, "The header fields are too large")              \
     X(internal, "internal", 500, "Something is wrong in the service")                              \
@@ -45,6 +46,8 @@ enum err_code {
 };
 
 #define ERR_ITEMS_MAX 16
+
+struct tree;
 
 struct err_item {
     enum err_code code;
@@ -67,8 +70,12 @@ struct err {
     double cost, limit; /* of limit-exceeded; 0: not said */
     size_t facts_n;
     struct err_fact facts[ERR_FACTS_MAX]; /* of the first mistake */
-    unsigned retry_after_s;               /* 0: none */
-    struct err_item item[ERR_ITEMS_MAX];  /* last: large, and whole as soon as it is counted */
+    /* More that the problem document has, both living as the request: an object whose members are
+     * its own too, and the same for readers of text. NULL: nothing. */
+    const struct tree *members;
+    const char *report;
+    unsigned retry_after_s;              /* 0: none */
+    struct err_item item[ERR_ITEMS_MAX]; /* last: large, and whole as soon as it is counted */
 };
 
 int err_status(enum err_code code);

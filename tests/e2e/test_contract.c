@@ -60,6 +60,8 @@ static const struct subject {
      "{\"lengths\":[[1],[2]],\"style\":\"gpt2\"}"},
     {"/v1/convert", "/v1/convert", "", "", "{\"from\":\"half\",\"to\":\"interleaved\",\"x\":[1,2]}",
      "{\"from\":\"half\",\"to\":\"interleaved\",\"x\":[1,2,3]}"},
+    {"/v1/compare", "/v1/compare", "", "", "{\"actual\":[1],\"expected\":[1]}",
+     "{\"actual\":[1],\"expected\":[2],\"strict\":true}"},
     {"/v1/from-config", "/v1/from-config", "", "", "{\"head_dim\":4}", "{\"head_dim\":65536}"},
 };
 

@@ -208,6 +208,12 @@ static void append_json(struct buf *out, const struct request *request, const ch
     }
     for (size_t i = 0; i < err->facts_n; i++)
         member_string(out, err->facts[i].name, err->facts[i].text);
+    for (const struct tree *node = err->members ? err->members->first : NULL; node;
+         node = node->next) {
+        buf_putc(out, ',');
+        json_write_key(out, node->key);
+        json_write_tree(out, node);
+    }
     buf_puts(out, ",\"errors\":[");
     for (size_t i = 0; i < items_n(err); i++) {
         if (i > 0)
@@ -263,6 +269,8 @@ static void append_text(struct buf *out, const struct request *request, const ch
     }
     for (size_t i = 0; i < err->facts_n; i++)
         buf_printf(out, "%s%s: %s\n", i ? "" : "\n", err->facts[i].name, err->facts[i].text);
+    if (err->report)
+        buf_printf(out, "\n%s", err->report);
 }
 
 /* The URL decides if it can, so that a URL with a suffix has one answer for every Accept. */

@@ -171,6 +171,9 @@ bool job_key_is(const struct job *job, const char *name, const char *choice); /*
 bool job_unread(struct job *job, const char *const *names, const char *because);
 /* Tensor member by name; *found tells whether there is one. */
 bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *found);
+/* The tensor that a member anywhere in the document is, at this pointer. */
+bool job_tensor_at(struct job *job, const json_t *member, const char *pointer,
+                   struct tensor *tensor);
 /* The same where numbers stand for indices or positions: i64 is allowed, and it must be there. */
 bool job_indices(struct job *job, const char *name, struct tensor *tensor);
 /* The member `table` (learned [rows, dim], t5 [buckets, heads]) into the specs that read one;

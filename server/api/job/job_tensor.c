@@ -281,6 +281,14 @@ bool job_tensor(struct job *job, const char *name, struct tensor *tensor, bool *
     return read_named(job, name, false, tensor, found);
 }
 
+bool job_tensor_at(struct job *job, const json_t *member, const char *pointer,
+                   struct tensor *tensor)
+{
+    *tensor = (struct tensor){.dtype = PE_F64, .pointer = pointer};
+    struct reading reading = {.job = job, .where = pointer, .tensor = tensor};
+    return read_member(&reading, member);
+}
+
 bool job_indices(struct job *job, const char *name, struct tensor *tensor)
 {
     bool found;

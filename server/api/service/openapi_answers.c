@@ -22,6 +22,7 @@ enum trait {
     GOT = 128,       /* is a GET */
     TAGGED = 256,    /* may be kept, under its tag; and may be in gzip */
     SPECIFIED = 512, /* says what to compute */
+    COMPARED = 1024, /* judges tensors by what a request may make */
 };
 
 /* Which operations have which problem; the others are the default. */
@@ -43,8 +44,9 @@ static const struct {
     {ERR_precondition_failed, TAGGED},
     {ERR_body_too_large, POSTED},
     {ERR_unsupported_media_type, POSTED},
-    {ERR_shape_mismatch, SIZED},
-    {ERR_limit_exceeded, SIZED},
+    {ERR_shape_mismatch, SIZED | COMPARED},
+    {ERR_limit_exceeded, SIZED | COMPARED},
+    {ERR_comparison_failed, COMPARED},
 };
 
 /* Fields of a good answer. */
@@ -76,6 +78,7 @@ static unsigned traits_of(const struct operation *operation)
     traits |= endpoint->prepare ? SPECIFIED | COMPUTED : 0;
     traits |= endpoint == &fixture_endpoint ? COMPUTED : 0;
     traits |= endpoint->describes[0] ? SIZED : 0;
+    traits |= endpoint->made ? COMPARED : 0;
     traits |= endpoint->cache != CACHE_NO_STORE ? TAGGED : 0;
     return traits | (operation->method == METHOD_POST ? POSTED : GOT);
 }

@@ -144,6 +144,9 @@ static const struct {
     {"layer_type", "\"full_attention\""},
     {"content", "\"random\""},
     {"shape", "\"2,8,64,128\""},
+    {"rtol", "1e-5"},
+    {"atol", "1e-6"},
+    {"max_ulp", "2"},
     {"tolerance", "1e-9"},
 };
 

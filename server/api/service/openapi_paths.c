@@ -53,7 +53,10 @@ static void add_body(struct tree *object, const struct operation *operation)
     if (endpoint->specs_max > 1)
         add_schema_ref(members, "specs", SCHEMA_REF "Specs");
     for (const char *const *name = endpoint->tensors; name && *name; name++)
-        add_schema_ref(members, *name, SCHEMA_REF "TensorInput");
+        add_schema_ref(members, *name,
+                       endpoint->made && strcmp(*name, endpoint->made) == 0 ? SCHEMA_REF "MadeInput"
+                                                                            : SCHEMA_REF
+                           "TensorInput");
     for (size_t i = 0; i < endpoint->keys_n; i++)
         schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_BODY);
     for (size_t i = 0; i < COMMON_N; i++)

@@ -44,6 +44,39 @@ struct pe__run_job {
     void *first_out, *second_out;
 };
 
+/* What two arrays are compared by, and a block of them. */
+#define PE__COMPARE_BLOCK 512      /* elements, a multiple of the lanes */
+#define PE__COMPARE_LANES 16       /* sums that are kept apart, whatever the vectors */
+#define PE__COMPARE_LEAST 0x1p-450 /* beside f64, what is smaller counts as 0 in sums */
+#define PE__COMPARE_MOST  0x1p450  /* and what is larger is in none */
+
+struct pe__compare_rule {
+    enum pe_dtype actual, expected, coarser;
+    double relative, absolute;
+    uint64_t steps_end; /* elements fewer steps apart are close; 0: none is */
+    bool equal_nan;
+};
+
+/* Of each element of a block. */
+struct pe__compare_rows {
+    double a[PE__COMPARE_BLOCK], e[PE__COMPARE_BLOCK], apart[PE__COMPARE_BLOCK];
+    uint64_t steps[PE__COMPARE_BLOCK]; /* UINT64_MAX: not to be counted */
+    uint64_t far[PE__COMPARE_BLOCK];   /* 0, 1 */
+};
+
+/* Of a e, a a, e e and (a - e)^2; each lane a sum and what its roundings left. */
+struct pe__compare_sums {
+    double sum[4][PE__COMPARE_LANES], low[4][PE__COMPARE_LANES];
+};
+
+/* Of the block. */
+struct pe__compare_block {
+    size_t far, nonfinite_a, nonfinite_e, finite, steps[PE_STEPS_BINS];
+    double max_abs, max_rel;
+    uint64_t max_steps;
+    struct pe__compare_sums sums;
+};
+
 struct pe__kernels {
     const char *name;
 
@@ -68,6 +101,11 @@ struct pe__kernels {
      * that in-place works). NaN results of all dtypes are the one NaN of dtype.h. */
     size_t (*rotate_f64)(const struct pe__rotation *job, struct pe__cdd_in cs, double eps,
                          uint16_t *bad);
+
+    /* Elements [first, first + n) of two arrays, n <= PE__COMPARE_BLOCK: fills both. */
+    void (*compare)(const struct pe__compare_rule *rule, const void *actual, const void *expected,
+                    size_t first, size_t n, struct pe__compare_rows *rows,
+                    struct pe__compare_block *block);
 };
 
 /* The chosen variant (cpu.c). */

@@ -7,11 +7,11 @@
  *     KERNEL_TABLE  the const table to define, the only symbol of the object
  *
  * Here are the vector type and its few primitives; the kernels are in kernels_cis.inc.c (digit
- * products, rounding), kernels_rotate.inc.c and kernels_run.inc.c (tables). Each lane does the IEEE
- * operations of the scalar code in the same order and nothing is contracted, so that all variants
- * give the same bits; loops that do the same to every element are left to the compiler's
- * vectoriser. Everything but the table is static: the linker must never take a function compiled
- * for one instruction set for another.
+ * products, rounding), kernels_rotate.inc.c, kernels_run.inc.c (tables) and kernels_compare.inc.c.
+ * Each lane does the IEEE operations of the scalar code in the same order and nothing is
+ * contracted, so that all variants give the same bits; loops that do the same to every element are
+ * left to the compiler's vectoriser. Everything but the table is static: the linker must never take
+ * a function compiled for one instruction set for another.
  */
 #include <stdint.h>
 #include <string.h>
@@ -77,6 +77,7 @@ KERNEL_INLINE vec vec_fast_two_sum(vec a, vec b, vec *low)
 }
 
 #include "kernels_cis.inc.c"
+#include "kernels_compare.inc.c"
 #include "kernels_rotate.inc.c"
 #include "kernels_run.inc.c"
 
@@ -87,4 +88,5 @@ const struct pe__kernels KERNEL_TABLE = {
     .run = {run_f64, run_f32},
     .rotate = {NULL, rotate_f32, rotate_f16, rotate_bf16},
     .rotate_f64 = rotate_f64,
+    .compare = compare_block,
 };

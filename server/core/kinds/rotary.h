@@ -21,8 +21,7 @@ enum pe__layout { PE__LAYOUT_INTERLEAVED, PE__LAYOUT_HALF, PE__LAYOUT_HALF_PER_A
 /* With more layouts than the two. */
 #define PE__ROTARY_ROW_LAYOUT(more_choices, more_help)                                             \
     {                                                                                              \
-        .name = "layout", .type = PE_ENUM,                                                         \
-        .choices = PE_LAYOUTS more_choices,                                                        \
+        .name = "layout", .type = PE_ENUM, .choices = PE_LAYOUTS more_choices,                     \
         .fallback = "interleaved",                                                                 \
         .help =                                                                                    \
             "Channels of pair i: interleaved 2i and 2i+1, half i and i+rotary_dim/2" more_help "." \
