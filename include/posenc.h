@@ -32,6 +32,7 @@
 #include "posenc/position.h"
 #include "posenc/precision.h"
 #include "posenc/processor.h"
+#include "posenc/properties.h"
 #include "posenc/quantize.h"
 #include "posenc/score.h"
 #include "posenc/similarity.h"

@@ -27,6 +27,7 @@ const struct route api_routes[] = {
     { GET | POST, "/v1/apply",        COMPUTED, &apply_endpoint },
     { GET | POST, "/v1/scores",       COMPUTED, &scores_endpoint },
     { GET, "/v1/precision",           COMPUTED, &precision_endpoint },
+    { GET, "/v1/properties",          COMPUTED, &properties_endpoint },
     { GET | POST, "/v1/positions",    COMPUTED, &positions_endpoint },
     { POST, "/v1/from-config",        COMPUTED, &from_config_endpoint },
     { POST, "/v1/convert",            COMPUTED, &convert_endpoint },

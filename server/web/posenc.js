@@ -360,6 +360,25 @@ export class Service {
   }
 
   /**
+   * max_abs_error, rms_error and worst_pair, each [stages, positions], and readouts: how far
+   * pipelines that round are from the exact numbers. Keys: quantity ("cos", "sin", "table", "angle",
+   * "apply", "score"), stages (pipelines between ";"), positions, distance, content, seed, gain.
+   * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
+   */
+  precision(spec, keys = {}, options) {
+    return this.#tensors("/v1/precision.safetensors", spec, keys, options);
+  }
+
+  /**
+   * decay [positions], and readouts: what one wishes of an encoding, each property with holds (null:
+   * it has no meaning there) and its numbers. Keys: positions, trained, content, seed, gain.
+   * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
+   */
+  properties(spec, keys = {}, options) {
+    return this.#tensors("/v1/properties.safetensors", spec, keys, options);
+  }
+
+  /**
    * scores [anchors, offsets] and readouts; for a list of encodings `blocks` of them. q and k are
    * seeded if not given. They may have encodings of their own, `specs` {q, k} in place of spec.
    * Keys: anchors, offsets, content, seed, scale, normalize, terms.

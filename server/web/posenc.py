@@ -626,6 +626,23 @@ class Service:
         """
         return _result(self._ask("/v1/rotation.safetensors", spec, keys), self._make)
 
+    def precision(self, spec=None, **keys):
+        """
+        Result with max_abs_error, rms_error and worst_pair, each [stages, positions], and readouts:
+        how far pipelines that round are from the exact numbers. Keys: quantity ("cos", "sin",
+        "table", "angle", "apply", "score"), stages (pipelines between ";"), positions, distance,
+        content, seed, gain.
+        """
+        return _result(self._ask("/v1/precision.safetensors", spec, keys), self._make)
+
+    def properties(self, spec=None, **keys):
+        """
+        Result with decay [positions], and readouts: what one wishes of an encoding, each property
+        with holds (None: it has no meaning there) and its numbers. Keys: positions, trained,
+        content, seed, gain.
+        """
+        return _result(self._ask("/v1/properties.safetensors", spec, keys), self._make)
+
     def scores(self, spec=None, *, q=None, k=None, **keys):
         """
         Result with scores [anchors, offsets], offsets, anchors, and readouts; a list of Results for

@@ -241,6 +241,18 @@ test("table, frequencies, rotation by their formulas", async () => {
   assert.ok(Math.abs(turned.tensors.sin.data[3] - Math.sin(10)) < 1e-14);
 });
 
+test("precision and properties", async () => {
+  const errors = await service.precision("rope:dim=64",
+    { positions: [16, 4095], stages: "freq:bf16;pos:bf16" });
+  assert.deepEqual(numbers(errors.tensors.max_abs_error).map((error) => error.toFixed(4)),
+    ["0.0059", "0.5944", "0.0000", "0.8700"]);
+  assert.equal(errors.readouts.pipelines[1].first_collision, 256);
+  const { tensors, readouts } = await service.properties("alibi:slope=0.5", { positions: "0:4" });
+  assert.deepEqual(numbers(tensors.decay).map((bias) => bias + 0), [0, -0.5, -1, -1.5]);
+  assert.equal(readouts.relative.holds, true);
+  assert.equal(readouts.linear_shift.holds, null);
+});
+
 test("scores of the documentation", async () => {
   const one = await service.scores("sinusoidal:dim=64", { offsets: [0, 1, 2] });
   assert.deepEqual(numbers(one.tensors.scores).slice(6),

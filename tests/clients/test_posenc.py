@@ -291,6 +291,22 @@ def test_rotation(posenc):
     assert result.params["positions"] == [3, 1000]
 
 
+def test_precision(posenc):
+    result = posenc.precision("rope:dim=64", positions=[16, 4095], stages="freq:bf16;pos:bf16")
+    assert [[round(float(error), 4) for error in row] for row in result["max_abs_error"]] == [
+        [0.0059, 0.5944], [0, 0.87]]
+    assert result["rms_error"].shape == (2, 2) and result["worst_pair"].dtype == "int64"
+    assert [one["first_collision"] for one in result.readouts["pipelines"]] == [None, 256]
+
+
+def test_properties(posenc):
+    result = posenc.properties("alibi:slope=0.5", positions=range(8))
+    assert result["decay"].tolist() == [-0.5 * distance for distance in range(8)]
+    assert result.readouts["relative"]["holds"] is True
+    assert result.readouts["linear_shift"]["holds"] is None
+    assert result.readouts["decay"]["slope_per_position"] == -0.5
+
+
 def test_scores_of_the_documentation(posenc):
     specs = ["rope", {"kind": "rope", "layout": "half"}, "sinusoidal", "alibi:slope=0.5", "none"]
     expected = [14.055542885604706, 9.6262102564697299, 30.154414820848432, 15.5, 0]

@@ -48,6 +48,7 @@ static const struct subject {
     {"/v1/table", "/v1/table", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
     {"/v1/frequencies", "/v1/frequencies", "kind=rope&", "dim=65536", NULL, NULL},
     {"/v1/rotation", "/v1/rotation", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
+    {"/v1/properties", "/v1/properties", "kind=rope&dim=4&", "positions=0:5000", NULL, NULL},
     {"/v1/precision", "/v1/precision", "kind=rope&dim=4&", "quantity=table&positions=0:1000000",
      NULL, NULL},
     {"/v1/apply", "/v1/apply", "kind=rope&dim=4&", "positions=0:50000",
