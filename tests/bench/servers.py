@@ -19,6 +19,12 @@ PEERS = os.environ.get("PEERS", "../shared/tools/peers")
 
 
 running = []
+cores = None  # that servers may use from now on; None: all
+
+
+def place(on):
+    global cores
+    cores = on
 
 
 class Server:
@@ -28,6 +34,8 @@ class Server:
         self.url = url
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
         running.append(self)
+        if cores:
+            os.sched_setaffinity(self.process.pid, cores)
 
     def wait_ready(self, path):
         until = time.monotonic() + READY_S
