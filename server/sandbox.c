@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -73,6 +74,9 @@ static const struct call allowed[] = {
     CALL_IF(clone, HAS(0, CLONE_THREAD)), CALL(set_robust_list), CALL(rseq), CALL(futex),
     CALL(sched_yield), CALL(sched_getaffinity), CALL_IF(prctl, IS(0, PR_SET_NAME)), CALL(exit),
     CALL_IF_BOTH(prlimit64, IS(0, 0), IS_NULL(2)),
+    /* Workers give way to the loop: only the calling thread's own priority. */
+    CALL_IF_BOTH(getpriority, IS(0, PRIO_PROCESS), IS(1, 0)),
+    CALL_IF_BOTH(setpriority, IS(0, PRIO_PROCESS), IS(1, 0)),
     /* Signals that end the service; raise and abort (with tgkill, below); the end. */
     CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(restart_syscall),
     CALL(getpid), CALL(gettid), CALL(exit_group),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "pages.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ARENA_ALIGNED_FROM /* from here on: a chunk of its own */
@@ -98,6 +99,7 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
             budget_give(arena->budget, room);
         return NULL;
     }
+    pages_wish_large(chunk, room);
     struct arena_chunk **place = &arena->chunks;
     if (size >= LARGE_BYTES && *place)
         place = &(*place)->older;

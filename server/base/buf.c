@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
+
 #define CAPACITY_MIN 256
 
 void buf_init(struct buf *buf, size_t len_max)
@@ -33,6 +35,7 @@ static bool grow(struct buf *buf, size_t wanted)
     char *data = realloc(buf->data, capacity);
     if (!data)
         return false;
+    pages_wish_large(data, capacity);
     buf->data = data;
     buf->capacity = capacity;
     return true;

@@ -4,15 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "exchange.h"
 #include "farewell.h"
 #include "inflate.h"
+#include "pages.h"
 
-/* From this size on the kernel gives it pages of this size, if it can: they take a small part of
- * the time that the same memory takes in pages of 4 KiB. */
-#define BODY_PAGE        ((size_t)2 << 20)
 #define BODY_CHUNK_START ((size_t)64 << 10)
 
 static size_t body_max(const struct http_exchange *exchange)
@@ -44,11 +41,11 @@ void body_hand_over(struct http_exchange *exchange)
 /* aligned_alloc() with large pages for large sizes. */
 static char *body_alloc(size_t size)
 {
-    size_t align = size < BODY_PAGE ? BODY_ALIGN : BODY_PAGE;
+    size_t align = size < PAGES_LARGE ? BODY_ALIGN : PAGES_LARGE;
     char *body = aligned_alloc(align, (size + align - 1) / align * align);
 
-    if (body && size >= BODY_PAGE)
-        madvise(body, size, MADV_HUGEPAGE); /* only a wish */
+    if (body)
+        pages_wish_large(body, size);
     return body;
 }
 

@@ -2,6 +2,7 @@
 /* test_worker.c: jobs on the pool: how many, on which threads, in what order. */
 #include <criterion/criterion.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "metrics.h"
@@ -86,5 +87,37 @@ Test(worker, parts_are_never_refused_and_take_nobodys_place)
     cr_expect_eq(done, JOBS_N);
     cr_expect_leq(atomic_load(&running_most), 2);
     cr_expect_eq(pool.jobs + pool.parts, 0);
+    uv_loop_close(&loop);
+}
+
+static atomic_int niceness;
+
+static void run_to_tell(struct worker_job *job)
+{
+    (void)job;
+    atomic_store(&niceness, getpriority(PRIO_PROCESS, 0));
+}
+
+static void finish_told(struct worker_job *job)
+{
+    (void)job;
+}
+
+Test(worker, gives_way_to_the_loop)
+{
+    uv_loop_t loop;
+    struct worker_pool pool;
+    struct worker_job jobs[2];
+    int own = getpriority(PRIO_PROCESS, 0);
+
+    uv_loop_init(&loop);
+    worker_pool_init(&pool, &loop, 1, 1);
+    for (size_t i = 0; i < 2; i++) { /* and not once more for each job */
+        jobs[i] = (struct worker_job){.run = run_to_tell, .done = finish_told};
+        cr_assert(worker_submit(&pool, &jobs[i]));
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(atomic_load(&niceness), own + 10 < 19 ? own + 10 : 19);
+    cr_expect_eq(getpriority(PRIO_PROCESS, 0), own);
     uv_loop_close(&loop);
 }
