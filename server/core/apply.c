@@ -69,18 +69,6 @@ static char *row_of(const struct pe_view *view, size_t batch, size_t head, size_
     return (char *)view->data + i * pe_dtype_size(view->dtype);
 }
 
-/* Heads that lie far apart are done a few at a time, token by token, so that the token's values are
- * fetched from the second-level cache once for all of them. Their rows are often a power of two
- * apart and then share one set of the first-level cache: of its 8 ways this leaves the values 2. */
-#define ROWS_AT_ONCE 6
-
-static size_t heads_at_once(const struct pe_view *in, const struct pe_view *out)
-{
-    if (in->head_stride < in->token_stride)
-        return in->heads;
-    return in->data == out->data ? ROWS_AT_ONCE : ROWS_AT_ONCE / 2;
-}
-
 #define CHUNK 128 /* elements converted at a time */
 
 void pe__row_copy(const struct pe_apply *job, size_t first, size_t n, const void *x, void *y)
@@ -116,18 +104,94 @@ void pe__row_copy_rest(const struct pe_apply *job, const void *x, void *y)
         pe__row_copy(job, end, job->in->dim - end, x, y);
 }
 
-static void each_row(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
-                     void *context)
+/* How far in front of what is being done rows that follow one another are fetched, and how many
+ * rows of one head that are done at a time. */
+#define AHEAD_BYTES  ((size_t)8 << 10)
+#define ROWS_AT_ONCE 16
+
+/* Bytes from a row of one head to the one in the next, or from the last head's to the first one's
+ * of the tokens that come next: these rows are far apart, so that no processor foresees them. */
+static size_t ahead_of_head(const struct pe_view *in, size_t head, size_t tokens)
+{
+    size_t size = pe_dtype_size(in->dtype);
+    if (head + 1 < in->heads)
+        return in->head_stride * size;
+    return (tokens * in->token_stride - head * in->head_stride) * size;
+}
+
+/* All heads of each token. */
+static void stretch_heads(const struct pe__slab *slab, size_t batch, size_t first, size_t n,
+                          pe__stretch_fn *fn, void *context)
 {
     const struct pe_view *in = slab->job->in;
     const struct pe_view *out = slab->job->out;
-    size_t at_once = heads_at_once(in, out);
+    for (size_t token = 0; token < n; token++) {
+        struct pe__stretch stretch = {
+            .rows = in->heads,
+            .token = token,
+            .same_token = true,
+            .x = row_of(in, batch, 0, first + token),
+            .y = row_of(out, batch, 0, first + token),
+            .row_in = in->head_stride * pe_dtype_size(in->dtype),
+            .row_out = out->head_stride * pe_dtype_size(out->dtype),
+            .ahead = AHEAD_BYTES,
+        };
+        fn(context, &stretch);
+    }
+}
+
+/* Tokens [token, token + n) of `first` on in each head. */
+static void stretch_tokens(const struct pe__slab *slab, size_t batch, size_t first, size_t token,
+                           size_t n, pe__stretch_fn *fn, void *context)
+{
+    const struct pe_view *in = slab->job->in;
+    const struct pe_view *out = slab->job->out;
+    for (size_t head = 0; head < in->heads; head++) {
+        struct pe__stretch stretch = {
+            .rows = n,
+            .token = token,
+            .x = row_of(in, batch, head, first + token),
+            .y = row_of(out, batch, head, first + token),
+            .row_in = in->token_stride * pe_dtype_size(in->dtype),
+            .row_out = out->token_stride * pe_dtype_size(out->dtype),
+            .ahead = in->heads > 1 ? ahead_of_head(in, head, n) : AHEAD_BYTES,
+        };
+        fn(context, &stretch);
+    }
+}
+
+void pe__slab_stretches(const struct pe__slab *slab, size_t first, size_t n, size_t tokens,
+                        pe__stretch_fn *fn, void *context)
+{
+    const struct pe_view *in = slab->job->in;
+    bool heads_inside = in->heads > 1 && in->head_stride < in->token_stride;
     for (size_t batch = slab->batch; batch < slab->batch + slab->batches_n; batch++)
-        for (size_t head = 0; head < in->heads; head += at_once)
-            for (size_t token = 0; token < n; token++)
-                for (size_t h = head; h < head + at_once && h < in->heads; h++)
-                    fn(context, token, row_of(in, batch, h, first + token),
-                       row_of(out, batch, h, first + token));
+        if (heads_inside)
+            stretch_heads(slab, batch, first, n, fn, context);
+        else
+            for (size_t token = 0; token < n; token += tokens)
+                stretch_tokens(slab, batch, first, token, n - token < tokens ? n - token : tokens,
+                               fn, context);
+}
+
+struct each {
+    pe__row_fn *fn;
+    void *context;
+};
+
+static void each_of_stretch(void *context, const struct pe__stretch *stretch)
+{
+    const struct each *each = context;
+    for (size_t i = 0; i < stretch->rows; i++)
+        each->fn(each->context, stretch->token + (stretch->same_token ? 0 : i),
+                 stretch->x + i * stretch->row_in, stretch->y + i * stretch->row_out);
+}
+
+static void each_row(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
+                     void *context)
+{
+    struct each each = {fn, context};
+    pe__slab_stretches(slab, first, n, ROWS_AT_ONCE, each_of_stretch, &each);
 }
 
 /* ---- Output order ------------------------------------------------------------------------- */

@@ -28,6 +28,24 @@ typedef void pe__row_fn(void *context, size_t token, const void *x, void *y);
 void pe__slab_rows(const struct pe__slab *slab, size_t first, size_t n, pe__row_fn *fn,
                    void *context);
 
+/* Rows as they lie in memory: of one token in all heads, or of a few tokens in one head. */
+struct pe__stretch {
+    size_t rows;
+    size_t token;    /* of the first row, counted as above */
+    bool same_token; /* of all rows, else each has the next */
+    const char *x;   /* the first row of in and of out, and bytes to the next ones */
+    char *y;
+    size_t row_in, row_out;
+    size_t ahead; /* bytes from a row of in to one that will be read soon, modulo 2^64 */
+};
+
+typedef void pe__stretch_fn(void *context, const struct pe__stretch *stretch);
+
+/* Calls fn with all rows of tokens [first, first + n); where heads are outermost with at most
+ * `tokens` at a time, so that what all heads need of these stays in the nearest cache. */
+void pe__slab_stretches(const struct pe__slab *slab, size_t first, size_t n, size_t tokens,
+                        pe__stretch_fn *fn, void *context);
+
 /* Copies channels [first, first + n) of a row, bit by bit if both dtypes are the same (nothing in
  * place), else rounded once. */
 void pe__row_copy(const struct pe_apply *job, size_t first, size_t n, const void *x, void *y);

@@ -1,60 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * apply_rotate.c: rotates rows of pairs. Cos and sin are made once per block of tokens and pairs,
- * then used for all batches and heads, so that they are read from cache whichever axis is
- * outermost. The arithmetic is in kernels_rotate.inc.c, cos and sin come from the plan; here
- * doubtful values are recomputed by MPFR.
+ * apply_rotate.c: rotates rows of pairs. Cos and sin are made once per block of tokens and pairs
+ * (apply_rotate_values.c), then used for all batches and heads, so that they are read from cache
+ * whichever axis is outermost. The arithmetic is in kernels_rotate.inc.c and, for f64,
+ * kernels_rotate_f64.inc.c; here doubtful results are recomputed by MPFR.
  */
 #include <string.h>
 
-#include "apply.h"
+#include "apply_rotate.h"
+#include "dtype.h"
 #include "exact.h"
-#include "given.h"
-#include "kernels.h"
-#include "kind.h"
 #include "round.h"
 
-#define TOKENS_MAX 256 /* tokens in a block, at most */
+/* Of cos and sin that are used for one head after the other: half of the first-level cache. */
+#define NEAR_BYTES ((size_t)18 << 10)
 
-struct work {
-    struct pe__plan_walk walk;
-    struct pe__planes planes;
-    _Alignas(64) double values[PE__APPLY_BYTES / sizeof(double)];
-    double eps[TOKENS_MAX]; /* f64: of each token's values */
-    bool still[TOKENS_MAX]; /* tokens whose pairs stay as they are: at position 0, or still */
-};
-
-/* Cos and sin of one token's pairs, within `values`: correctly rounded doubles; for f64 high parts,
- * and as far behind s the low parts of both. */
-struct row {
-    double *c, *s;
-};
-
-/* What is being rotated now: pairs [first, first + n) of tokens from `token` on. */
-struct rotation {
-    const struct pe__slab *slab;
-    const struct pe_plan *plan;
-    const struct pe__kernels *kernels;
-    struct work *work;
-    enum pe_dtype from, to;
-    size_t size; /* bytes of an element of `to` */
-    size_t token;
-    size_t first, n;
-    size_t plane; /* doubles from one part of a row to the next */
-    size_t parts; /* 2 or, for f64, 4 */
-    size_t a, b;  /* channels of the first pair */
-    size_t step;  /* channels from one pair to the next, 1 or 2 */
-};
+/* An output as large as this goes past the caches, where it could not stay until it is read: its
+ * lines are not fetched first. */
+#define STREAM_BYTES ((size_t)16 << 20)
+#define LINE_BYTES   64
 
 /* ---- Channels ----------------------------------------------------------------------------- */
 
-static void pair_channels(const struct rotation *rotation, size_t j, size_t *a, size_t *b)
+static void pair_channels(const struct pe__rotating *rotation, size_t j, size_t *a, size_t *b)
 {
     pe_spec_pair_members(&rotation->plan->spec, rotation->first + j, false, a, b);
 }
 
 /* Most pairs lie at equal steps, members side by side or apart; a block ends where they do not. */
-static void map_channels(struct rotation *rotation)
+static void map_channels(struct pe__rotating *rotation)
 {
     pair_channels(rotation, 0, &rotation->a, &rotation->b);
     rotation->step = rotation->b == rotation->a + 1 ? 2 : 1;
@@ -67,179 +41,11 @@ static void map_channels(struct rotation *rotation)
     }
 }
 
-/* ---- Cos and sin -------------------------------------------------------------------------- */
-
-/* Whether the inverse has to take an attention factor back, beside turning back. */
-static bool undoes(const struct rotation *rotation)
-{
-    return rotation->plan->amplified && rotation->slab->job->inverse;
-}
-
-static struct pe__pos place_of(const struct rotation *rotation, size_t token)
-{
-    return pe__plan_position(rotation->plan, rotation->slab->positions->at[0][token]);
-}
-
-/* One of a token's cosines or sines, for MPFR. */
-struct value {
-    const struct rotation *rotation;
-    size_t token;
-    bool is_sine;
-};
-
-static void value_exact(const void *context, size_t j, mpfr_t y)
-{
-    const struct value *value = context;
-    const struct rotation *rotation = value->rotation;
-    pe__plan_pair_exact(rotation->plan, rotation->slab->positions, value->token,
-                        rotation->first + j, value->is_sine ? NULL : y, value->is_sine ? y : NULL);
-    if (undoes(rotation))
-        pe__plan_undo_exact(rotation->plan, y);
-    if (rotation->plan->scale_log)
-        pe__plan_scale_exact(rotation->plan, place_of(rotation, value->token),
-                             pe__scale_sign(rotation->slab->job), rotation->first + j, y);
-}
-
-static void round_values(const struct value *value, const double *hi, const double *lo, double eps,
-                         double *out)
-{
-    uint16_t bad[PE__BLOCK];
-    size_t bad_n = pe__round_row(PE_F64, value->rotation->n, hi, lo, eps, out, 1, bad);
-    for (size_t i = 0; i < bad_n; i++)
-        pe__round_exact(PE_F64, value_exact, value, bad[i], out, bad[i]);
-}
-
-/* 0 - x rather than -x: an exact zero stays +0. */
-static void negate(double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = 0 - x[i];
-}
-
-static struct row row_at(const struct rotation *rotation, size_t token)
-{
-    double *c = rotation->work->values + token * rotation->parts * rotation->plane;
-    return (struct row){c, c + rotation->plane};
-}
-
-static void make_narrow(const struct rotation *rotation, size_t token, double eps,
-                        const struct row *row)
-{
-    const struct pe__planes *planes = &rotation->work->planes;
-    struct value value = {rotation, token, false};
-    round_values(&value, planes->cos_hi, planes->cos_lo, eps, row->c);
-    value.is_sine = true;
-    round_values(&value, planes->sin_hi, planes->sin_lo, eps, row->s);
-    if (rotation->slab->job->inverse)
-        negate(row->s, rotation->n);
-}
-
-static void make_wide(const struct rotation *rotation, const struct row *row)
-{
-    const struct pe__planes *planes = &rotation->work->planes;
-    size_t bytes = rotation->n * sizeof(double);
-    memcpy(row->c, planes->cos_hi, bytes);
-    memcpy(row->s, planes->sin_hi, bytes);
-    memcpy(row->s + rotation->plane, planes->cos_lo, bytes);
-    memcpy(row->s + 2 * rotation->plane, planes->sin_lo, bytes);
-    if (rotation->slab->job->inverse) {
-        negate(row->s, rotation->n);
-        negate(row->s + 2 * rotation->plane, rotation->n);
-    }
-}
-
-static bool is_at_zero(const struct rotation *rotation, size_t token)
-{
-    const struct pe_positions *positions = rotation->slab->positions;
-    for (size_t axis = 0; axis < rotation->plan->axes; axis++)
-        if (pe__plan_position(rotation->plan, positions->at[axis][token]).hi != 0)
-            return false;
-    return true;
-}
-
-/* Whether the token is multiplied, beside being turned. */
-static bool scales(const struct rotation *rotation, size_t token)
-{
-    struct pe__pos at = place_of(rotation, token);
-    return rotation->plan->scale_log && !isnan(at.hi) &&
-           !(at.hi == rotation->plan->center && at.lo == 0);
-}
-
-/* Whether cos and sin are those of an angle, which is 0 at position 0. */
-static bool is_of_angles(const struct rotation *rotation)
-{
-    const struct pe_spec *spec = &rotation->plan->spec;
-    return !pe_spec_is_given(spec) && !spec->kind->ops->mixed;
-}
-
-/* Token i of the block: its row of scratch. */
-static void make_values(const struct rotation *rotation, size_t i)
-{
-    struct work *work = rotation->work;
-    size_t token = rotation->token + i;
-    bool turns = !pe__is_still(rotation->plan, rotation->first) && !is_at_zero(rotation, token);
-    bool changes = rotation->plan->amplified || !is_of_angles(rotation) || scales(rotation, token);
-    work->still[i] = !changes && !turns;
-    if (work->still[i])
-        return;
-    double eps = pe__plan_pairs(rotation->plan, &work->walk, rotation->slab->positions, token,
-                                rotation->first, rotation->n, &work->planes);
-    if (undoes(rotation))
-        eps = pe__plan_undo(rotation->plan, rotation->n, eps, &work->planes);
-    if (rotation->plan->amplified) /* the products' own errors are relative to cos and sin */
-        eps += (rotation->plan->attention.hi + rotation->plan->undo.hi) * 0x1p-100;
-    if (rotation->plan->scale_log)
-        eps = pe__plan_scale(rotation->plan, place_of(rotation, token),
-                             pe__scale_sign(rotation->slab->job), rotation->first, rotation->n, eps,
-                             &work->planes);
-    if ((!is_of_angles(rotation) || rotation->plan->scale_log) && rotation->to == PE_F64)
-        eps += pe__given_eps(&work->planes, rotation->n);
-    struct row row = row_at(rotation, i);
-    work->eps[i] = eps;
-    if (rotation->to == PE_F64)
-        make_wide(rotation, &row);
-    else
-        make_narrow(rotation, token, eps, &row);
-}
-
-/* Tokens [i, n) of the block from i on, as many as one run has, if cos and sin are all they need;
- * else token i. Returns how many. */
-static size_t make_run(const struct rotation *rotation, size_t i, size_t n)
-{
-    struct work *work = rotation->work;
-    struct pe__run run;
-    bool plain = rotation->to != PE_F64 && !rotation->plan->scale_log &&
-                 pe__plan_is_plain(rotation->plan, rotation->first, rotation->n);
-    if (!plain || pe__plan_run(rotation->plan, rotation->slab->positions, rotation->token + i,
-                               rotation->token + n, &run) == 0) {
-        make_values(rotation, i);
-        return 1;
-    }
-    struct row row = row_at(rotation, i);
-    const struct pe__run_out out = {
-        .dtype = PE_F64,
-        .backwards = (rotation->plan->direction < 0) != rotation->slab->job->inverse,
-        .step = 1,
-        .row_stride = rotation->parts * rotation->plane,
-        .first = row.c,
-        .second = row.s,
-    };
-    bool bad[PE__RUN];
-    pe__cis_run(rotation->plan->cis, &work->walk.axis[0], &run, rotation->first, rotation->n, &out,
-                bad);
-    for (size_t token = 0; token < run.n; token++) {
-        work->still[i + token] = false;
-        if (bad[token])
-            make_values(rotation, i + token);
-    }
-    return run.n;
-}
-
 /* ---- f64: doubtful pairs ------------------------------------------------------------------ */
 
 /* x c + y s or x s + y c of one pair: two products that MPFR gives to any precision. */
 struct member {
-    const struct rotation *rotation;
+    const struct pe__rotating *rotation;
     size_t token, pair;
     double x, y;
     bool cosine_first;
@@ -248,16 +54,16 @@ struct member {
 static void product_exact(const void *context, size_t i, mpfr_t y)
 {
     const struct member *member = context;
-    const struct rotation *rotation = member->rotation;
+    const struct pe__rotating *rotation = member->rotation;
     bool is_cosine = (i == 0) == member->cosine_first;
     pe__plan_pair_exact(rotation->plan, rotation->slab->positions, member->token, member->pair,
                         is_cosine ? y : NULL, is_cosine ? NULL : y);
     if (!is_cosine && rotation->slab->job->inverse && !mpfr_zero_p(y))
         mpfr_neg(y, y, MPFR_RNDN);
-    if (undoes(rotation))
+    if (pe__rotating_undoes(rotation))
         pe__plan_undo_exact(rotation->plan, y);
     if (rotation->plan->scale_log)
-        pe__plan_scale_exact(rotation->plan, place_of(rotation, member->token),
+        pe__plan_scale_exact(rotation->plan, pe__rotating_place(rotation, member->token),
                              pe__scale_sign(rotation->slab->job), member->pair, y);
     mpfr_mul_d(y, y, i == 0 ? member->x : member->y, MPFR_RNDN);
 }
@@ -268,7 +74,7 @@ static void member_exact(const void *context, size_t i, mpfr_t y)
     pe__exact_sum(product_exact, context, 2, y);
 }
 
-static void rotate_exactly(const struct rotation *rotation, size_t token,
+static void rotate_exactly(const struct pe__rotating *rotation, size_t token,
                            const struct pe__rotation *job, size_t i)
 {
     size_t pair = rotation->first + i;
@@ -281,10 +87,10 @@ static void rotate_exactly(const struct rotation *rotation, size_t token,
     pe__round_exact(PE_F64, member_exact, &second, 0, job->yb, at);
 }
 
-static void rotate_wide(const struct rotation *rotation, size_t token,
+static void rotate_wide(const struct pe__rotating *rotation, size_t token,
                         const struct pe__rotation *job)
 {
-    struct row row = row_at(rotation, token);
+    struct pe__values row = pe__values_at(rotation, token);
     const double *low = row.s + rotation->plane;
     struct pe__cdd_in cs = {row.c, low, row.s, low + rotation->plane};
     uint16_t bad[PE__BLOCK];
@@ -296,7 +102,7 @@ static void rotate_wide(const struct rotation *rotation, size_t token,
 /* ---- Rows --------------------------------------------------------------------------------- */
 
 /* The channels of pairs that stay as they are. */
-static void copy_pairs(const struct rotation *rotation, const void *x, void *y)
+static void copy_pairs(const struct pe__rotating *rotation, const void *x, void *y)
 {
     const struct pe_apply *job = rotation->slab->job;
     bool adjacent = rotation->step == 2;
@@ -305,74 +111,172 @@ static void copy_pairs(const struct rotation *rotation, const void *x, void *y)
         pe__row_copy(job, rotation->b, rotation->n, x, y);
 }
 
-static void rotate_pairs(const struct rotation *rotation, size_t token, const void *x, void *y)
-{
-    struct pe__rotation job = {
-        .n = rotation->n,
-        .step = rotation->step,
-        .a = (const char *)x + rotation->a * rotation->size,
-        .b = (const char *)x + rotation->b * rotation->size,
-        .ya = (char *)y + rotation->a * rotation->size,
-        .yb = (char *)y + rotation->b * rotation->size,
-    };
-    struct row row = row_at(rotation, token);
-    if (rotation->to == PE_F64)
-        rotate_wide(rotation, token, &job);
-    else
-        rotation->kernels->rotate[rotation->to](&job, row.c, row.s);
-}
-
 /* The kernels' operations from one dtype to a narrower one. */
-static void rotate_converting(const struct rotation *rotation, size_t token, const void *x, void *y)
+static void rotate_converting(const struct pe__rotating *rotation, size_t token, const void *x,
+                              void *y)
 {
-    struct row row = row_at(rotation, token);
+    struct pe__values row = pe__values_at(rotation, token);
     for (size_t i = 0; i < rotation->n; i++) {
         size_t at_a = rotation->a + i * rotation->step;
         size_t at_b = rotation->b + i * rotation->step;
         double a = pe_load(rotation->from, x, at_a);
         double b = pe_load(rotation->from, x, at_b);
-        pe_store(rotation->to, y, at_a, a * row.c[i] - b * row.s[i]);
-        pe_store(rotation->to, y, at_b, a * row.s[i] + b * row.c[i]);
+        double c = row.c[i * rotation->step];
+        double s = row.s[i * rotation->step + rotation->step - 1];
+        pe_store(rotation->to, y, at_a, a * c - b * s);
+        pe_store(rotation->to, y, at_b, a * s + b * c);
+    }
+}
+
+static struct pe__stretch part_of(const struct pe__stretch *stretch, size_t i, size_t n)
+{
+    struct pe__stretch part = *stretch;
+    part.rows = n;
+    part.token += stretch->same_token ? 0 : i;
+    part.x += i * stretch->row_in;
+    part.y += i * stretch->row_out;
+    return part;
+}
+
+static void rotate_pairs(const struct pe__rotating *rotation, const struct pe__stretch *part)
+{
+    struct pe__values row = pe__values_at(rotation, part->token);
+    size_t a = rotation->a * rotation->size, b = rotation->b * rotation->size;
+    struct pe__rotation job = {
+        .n = rotation->n,
+        .step = rotation->step,
+        .a = part->x + a,
+        .b = part->x + b,
+        .ya = part->y + a,
+        .yb = part->y + b,
+        .rows = part->rows,
+        .row_in = part->row_in,
+        .row_out = part->row_out,
+        .row_values = part->same_token ? 0 : rotation->parts * rotation->plane,
+        .ahead = part->ahead,
+        .stream = rotation->streams,
+    };
+    if (rotation->to == PE_F64)
+        rotate_wide(rotation, part->token, &job);
+    else
+        rotation->kernels->rotate[rotation->to](&job, row.c, row.s);
+}
+
+/* Rows whose pairs turn. */
+static void rotate_rows(const struct pe__rotating *rotation, const struct pe__stretch *rows)
+{
+    bool converts = rotation->from != rotation->to;
+    bool together = !converts && rotation->to != PE_F64;
+    if (together)
+        rotate_pairs(rotation, rows);
+    for (size_t i = 0; i < rows->rows && !together; i++) {
+        struct pe__stretch row = part_of(rows, i, 1);
+        if (converts)
+            rotate_converting(rotation, row.token, row.x, row.y);
+        else
+            rotate_pairs(rotation, &row);
+    }
+}
+
+static bool has_position(const struct pe__rotating *rotation, size_t token)
+{
+    return pe__has_position(rotation->slab->positions, rotation->token + token);
+}
+
+/* How many rows from i on have pairs that turn. */
+static size_t turning_rows(const struct pe__rotating *rotation, const struct pe__stretch *stretch,
+                           size_t i)
+{
+    size_t n = 0;
+    for (; i + n < stretch->rows; n++) {
+        size_t token = part_of(stretch, i + n, 1).token;
+        if (rotation->work->still[token] || !has_position(rotation, token))
+            break;
+        if (stretch->same_token)
+            return stretch->rows - i;
+    }
+    return n;
+}
+
+/* A row that is copied: all of it, or its pairs. */
+static void copy_row(const struct pe__rotating *rotation, const struct pe__stretch *row)
+{
+    const struct pe_apply *job = rotation->slab->job;
+    if (has_position(rotation, row->token))
+        copy_pairs(rotation, row->x, row->y);
+    else
+        pe__row_copy(job, 0, job->in->dim, row->x, row->y);
+}
+
+static void rotate_stretch(void *context, const struct pe__stretch *stretch)
+{
+    const struct pe__rotating *rotation = context;
+    for (size_t i = 0, n; i < stretch->rows; i += n) {
+        size_t turning = turning_rows(rotation, stretch, i);
+        n = turning ? turning : 1;
+        struct pe__stretch part = part_of(stretch, i, n);
+        for (size_t j = 0; j < n && rotation->first == 0 && rotation->has_rest; j++) {
+            struct pe__stretch row = part_of(&part, j, 1);
+            pe__row_copy_rest(rotation->slab->job, row.x, row.y);
+        }
+        if (turning)
+            rotate_rows(rotation, &part);
+        else
+            copy_row(rotation, &part);
     }
 }
 
 static void rotate_row(void *context, size_t token, const void *x, void *y)
 {
-    const struct rotation *rotation = context;
-    if (rotation->first == 0)
-        pe__row_copy_rest(rotation->slab->job, x, y);
-    if (rotation->work->still[token])
-        copy_pairs(rotation, x, y);
-    else if (rotation->from == rotation->to)
-        rotate_pairs(rotation, token, x, y);
-    else
-        rotate_converting(rotation, token, x, y);
+    struct pe__stretch row = {.rows = 1, .token = token, .same_token = true, .x = x, .y = y};
+    rotate_stretch(context, &row);
 }
 
 size_t pe__rotate_work_bytes(void)
 {
-    return sizeof(struct work);
+    return sizeof(struct pe__rotating_work);
 }
 
 /* All tokens, for one block of pairs. */
-static void rotate_block(struct rotation *rotation)
+static void rotate_block(struct pe__rotating *rotation)
 {
     size_t tokens = rotation->slab->job->in->tokens;
-    size_t step = PE__APPLY_BYTES / (rotation->parts * rotation->plane * sizeof(double));
-    if (step > TOKENS_MAX)
-        step = TOKENS_MAX;
+    size_t bytes = rotation->parts * rotation->plane * sizeof(double);
+    size_t near = NEAR_BYTES / bytes;
+    size_t step = PE__APPLY_BYTES / bytes;
+    if (step > PE__ROTATING_TOKENS)
+        step = PE__ROTATING_TOKENS;
     pe__plan_walk_init(&rotation->work->walk);
     for (rotation->token = 0; rotation->token < tokens; rotation->token += step) {
         size_t n = tokens - rotation->token < step ? tokens - rotation->token : step;
         for (size_t i = 0; i < n;)
-            i += make_run(rotation, i, n);
-        pe__slab_rows(rotation->slab, rotation->token, n, rotate_row, rotation);
+            i += pe__rotating_make(rotation, i, n);
+        if (rotation->slab->moved_row)
+            pe__slab_rows(rotation->slab, rotation->token, n, rotate_row, rotation);
+        else
+            pe__slab_stretches(rotation->slab, rotation->token, n, near > 0 ? near : 1,
+                               rotate_stretch, rotation);
     }
+    if (rotation->streams)
+        rotation->kernels->drain();
+}
+
+/* Whether the output is large enough, and all its lines are written whole. */
+static bool streams(const struct pe__rotating *rotation)
+{
+    const struct pe_view *in = rotation->slab->job->in;
+    const struct pe_view *out = rotation->slab->job->out;
+    size_t rows = rotation->slab->batches_n * out->heads * out->tokens;
+    size_t places = out->batch_stride | out->head_stride | out->token_stride | rotation->a |
+                    (rotation->step == 1 ? rotation->b : 0);
+    return in->data != out->data && rotation->from == rotation->to &&
+           rows * out->dim * rotation->size >= STREAM_BYTES &&
+           (places * rotation->size | (uintptr_t)out->data) % LINE_BYTES == 0;
 }
 
 void pe__apply_rotate(const struct pe__slab *slab)
 {
-    struct rotation rotation = {
+    struct pe__rotating rotation = {
         .slab = slab,
         .plan = slab->job->plan,
         .kernels = pe__kernels(),
@@ -383,12 +287,15 @@ void pe__apply_rotate(const struct pe__slab *slab)
         .parts = slab->job->out->dtype == PE_F64 ? 4 : 2,
     };
     size_t pairs = rotation.plan->pairs;
+    rotation.has_rest = 2 * pairs < slab->job->in->dim;
     for (rotation.first = 0; rotation.first < pairs; rotation.first += rotation.n) {
         rotation.n = pe__plan_block(rotation.plan, rotation.first);
         map_channels(&rotation);
         /* Whole cache lines and one more: parts a power of two apart would keep meeting the rows of
          * the tensor in the same sets of the cache. */
-        rotation.plane = (rotation.n + 15) / 8 * 8;
+        bool is_spread = rotation.step == 2 && rotation.to != PE_F64;
+        rotation.plane = ((is_spread ? 2 : 1) * rotation.n + 15) / 8 * 8;
+        rotation.streams = streams(&rotation);
         rotate_block(&rotation);
     }
 }

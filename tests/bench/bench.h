@@ -2,7 +2,8 @@
 /*
  * bench.h: what the benchmarks share: cases measured in turn, round after round, so that a noisy
  * neighbour slows all of them alike, and their medians. A figure is a ratio of two medians of one
- * run. Included by one source file per program.
+ * run. BENCH=TEXT in the environment leaves out cases without that text in their name, and the
+ * ratios that need them. Included by one source file per program.
  */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
@@ -24,7 +25,7 @@ struct bench_case {
     void (*run)(void *context);
     void *context;
     double units;   /* elements that one run handles */
-    double seconds; /* out: median of one run */
+    double seconds; /* out: median of one run, 0 if left out */
 };
 
 /* One target: case `what` in multiples of case `of` (as fast as, or as long as), and the bound that
@@ -51,6 +52,12 @@ static int bench_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool bench_is_wanted(const struct bench_case *one)
+{
+    const char *wanted = getenv("BENCH");
+    return !wanted || strstr(one->name, wanted);
+}
+
 /* Fills in the medians. One round before the first is not counted (pages, caches, frequency). */
 static void bench_measure(struct bench_case *cases, size_t n)
 {
@@ -59,6 +66,8 @@ static void bench_measure(struct bench_case *cases, size_t n)
         abort();
     for (int round = -1; round < BENCH_ROUNDS; round++)
         for (size_t i = 0; i < n; i++) {
+            if (!bench_is_wanted(&cases[i]))
+                continue;
             double start = bench_now();
             cases[i].run(cases[i].context);
             if (round >= 0)
@@ -89,6 +98,12 @@ static const struct bench_case *bench_find(const struct bench_case *cases, size_
         if (strcmp(cases[i].name, name) == 0)
             return &cases[i];
     abort();
+}
+
+static bool bench_has(const struct bench_ratio *ratio, const struct bench_case *cases, size_t n)
+{
+    return bench_find(cases, n, ratio->what)->seconds > 0 &&
+           bench_find(cases, n, ratio->of)->seconds > 0;
 }
 
 static double bench_value(const struct bench_ratio *ratio, const struct bench_case *cases, size_t n)
@@ -128,11 +143,14 @@ static void bench_print(const struct bench_case *cases, size_t cases_n,
            __VERSION__, BENCH_ROUNDS);
     printf("| case | ms | ns per element |\n| --- | ---: | ---: |\n");
     for (size_t i = 0; i < cases_n; i++)
-        printf("| %s | %.3f | %.3f |\n", cases[i].name, 1e3 * cases[i].seconds,
-               1e9 * cases[i].seconds / cases[i].units);
+        if (cases[i].seconds > 0)
+            printf("| %s | %.3f | %.3f |\n", cases[i].name, 1e3 * cases[i].seconds,
+                   1e9 * cases[i].seconds / cases[i].units);
     printf("\n| target | measured | ratio | aim | |\n| --- | --- | ---: | ---: | --- |\n");
     for (size_t i = 0; i < ratios_n; i++) {
         const struct bench_ratio *r = &ratios[i];
+        if (!bench_has(r, cases, cases_n))
+            continue;
         double value = bench_value(r, cases, cases_n);
         bool met = r->faster ? value >= r->bound : value <= r->bound;
         printf("| %s | %s : %s, %s | %.2f | %s %.2f | %s |\n", r->target, r->what, r->of,
@@ -156,16 +174,26 @@ static int bench_report(const char *path, const struct bench_case *cases, size_t
     fprintf(out,
             "{\"processor\":\"%s\",\"isa\":\"%s\",\"compiler\":\"%s\",\"rounds\":%d,\"cases\":[",
             processor, pe_isa_name(), __VERSION__, BENCH_ROUNDS);
-    for (size_t i = 0; i < cases_n; i++)
-        fprintf(out, "%s{\"name\":\"%s\",\"seconds\":%.9f,\"elements\":%.0f}", i ? "," : "",
-                cases[i].name, cases[i].seconds, cases[i].units);
+    const char *comma = "";
+    for (size_t i = 0; i < cases_n; i++) {
+        if (cases[i].seconds == 0)
+            continue;
+        fprintf(out, "%s{\"name\":\"%s\",\"seconds\":%.9f,\"elements\":%.0f}", comma, cases[i].name,
+                cases[i].seconds, cases[i].units);
+        comma = ",";
+    }
     fprintf(out, "],\"ratios\":[");
-    for (size_t i = 0; i < ratios_n; i++)
+    comma = "";
+    for (size_t i = 0; i < ratios_n; i++) {
+        if (!bench_has(&ratios[i], cases, cases_n))
+            continue;
         fprintf(out,
                 "%s{\"target\":\"%s\",\"what\":\"%s\",\"of\":\"%s\",\"ratio\":%.4f,\"%s\":%.4g}",
-                i ? "," : "", ratios[i].target, ratios[i].what, ratios[i].of,
+                comma, ratios[i].target, ratios[i].what, ratios[i].of,
                 bench_value(&ratios[i], cases, cases_n), ratios[i].faster ? "min" : "max",
                 ratios[i].bound);
+        comma = ",";
+    }
     fprintf(out, "]}\n");
     return fclose(out) != 0;
 }

@@ -125,7 +125,7 @@ static void add_all_apply(void)
 static void fill_input(const struct bench_case *first, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (first[i].run == run_apply) {
+        if (first[i].run == run_apply && bench_is_wanted(&first[i])) {
             const struct pe_view *in = &((struct apply_run *)first[i].context)->in;
             pe_fill_random(0, "x", PE_CONTENT_NORMAL, 1, 0, ELEMENTS, in->dtype, in->data);
             return;

@@ -259,6 +259,50 @@ Test(apply, many_tokens_are_as_each_of_them)
         }
 }
 
+/* A tensor so large that the output goes past the caches, and in place: each head is as if it were
+ * alone, whichever axis is outermost. */
+Test(apply, large_tensors_are_as_each_head_of_them)
+{
+    enum { ALL = 8, LONG = 4101, WIDE = 256 };
+    const size_t shapes[2][4] = {{1, LONG, ALL, WIDE}, {1, ALL, LONG, WIDE}};
+    static const char *const axes[] = {"bthd", "bhtd"};
+    static const char *const texts[] = {"rope:dim=256,layout=half", "rope:dim=256"};
+    static double at[LONG];
+    for (size_t i = 0; i < LONG; i++)
+        at[i] = i % 1000 == 7 ? NAN : (double)i - 3;
+    struct pe_positions positions = positions_of(at, LONG);
+    for (unsigned k = 0; k < 16; k++) {
+        enum pe_dtype dtype = (enum pe_dtype)(PE_F64 + k / 4);
+        size_t row = WIDE * pe_dtype_size(dtype);
+        size_t bytes = ALL * LONG * row;
+        char *in = aligned_alloc(64, bytes);
+        char *out = aligned_alloc(64, bytes);
+        char *one[2] = {malloc(LONG * row), malloc(LONG * row)};
+        struct pe_view view_in;
+        struct pe_view view_out;
+        pe_fill_random(k, "x", PE_CONTENT_NORMAL, 1, 0, bytes / pe_dtype_size(dtype), dtype, in);
+        cr_assert(pe_view_init(&view_in, dtype, in, axes[k % 2], shapes[k % 2], 4, 1));
+        cr_assert(pe_view_init(&view_out, dtype, out, axes[k % 2], shapes[k % 2], 4, 1));
+        apply_views(texts[k / 2 % 2], &positions, 1, false, &view_in, &view_out);
+        for (size_t head = 0; head < ALL; head++) {
+            for (size_t t = 0; t < LONG; t++)
+                memcpy(one[0] + t * row, in + (k % 2 ? head * LONG + t : t * ALL + head) * row,
+                       row);
+            apply_rows(texts[k / 2 % 2], &positions, false, WIDE, dtype, one[0], dtype, one[1]);
+            size_t wrong = 0;
+            for (size_t t = 0; t < LONG; t++)
+                wrong += memcmp(one[1] + t * row,
+                                out + (k % 2 ? head * LONG + t : t * ALL + head) * row, row) != 0;
+            cr_expect_eq(wrong, 0, "%s %s %s: %zu", texts[k / 2 % 2], axes[k % 2],
+                         pe_dtype_name(dtype), wrong);
+        }
+        apply_views(texts[k / 2 % 2], &positions, 1, false, &view_in, &view_in);
+        cr_expect_eq(memcmp(in, out, bytes), 0, "in place: %s %s", axes[k % 2],
+                     pe_dtype_name(dtype));
+        free(in), free(out), free(one[0]), free(one[1]);
+    }
+}
+
 Test(apply, every_variant_gives_the_same_bits)
 {
     static const char *const variants[] = {"scalar", "base", "avx2", "avx512"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * test_kernels_rotate.c: the rotation kernels of every usable variant: all lengths to two vectors
+ * test_kernels_rotate.c: the rotation kernels of every usable variant: all lengths to two blocks
  * and three, unaligned, in place and not, with guards around the outputs; the short formats rounded
  * once at every midpoint. Values against the definition are in test_apply_rotate.c.
  */
@@ -10,7 +10,7 @@
 
 #include "kernels.h"
 
-#define LENGTH_MAX 19 /* two vectors of 8 lanes and three */
+#define LENGTH_MAX 35 /* two blocks of 16 pairs and three */
 #define SKEW_MAX   3  /* elements before the first, so that starts are unaligned */
 #define GUARD      8  /* elements around what is rotated */
 #define ROOM       (GUARD + SKEW_MAX + 2 * LENGTH_MAX + GUARD)
@@ -33,7 +33,8 @@ static struct pe__rotation rotation_of(enum pe_dtype dtype, const struct place *
                                  .a = (const char *)x + a,
                                  .b = (const char *)x + b,
                                  .ya = (char *)y + a,
-                                 .yb = (char *)y + b};
+                                 .yb = (char *)y + b,
+                                 .rows = 1};
 }
 
 static void fill_cos_sin(struct pe__planes *cs)
@@ -57,6 +58,18 @@ static void fill_wild(enum pe_dtype dtype, void *x, uint64_t seed)
         pe_store(dtype, x, pe_draw(seed, "place", k) % ROOM, wild[pe_draw(seed, "wild", k) % 12]);
 }
 
+static void rotate_narrow(const struct pe__kernels *kernels, enum pe_dtype dtype,
+                          const struct pe__rotation *job, const double *c, const double *s)
+{
+    double cosine[2 * LENGTH_MAX];
+    double sine[2 * LENGTH_MAX];
+    memcpy(cosine, c, job->n * sizeof *c);
+    memcpy(sine, s, job->n * sizeof *s);
+    if (job->step == 2)
+        kernels->spread(job->n, cosine, sine);
+    kernels->rotate[dtype](job, cosine, sine);
+}
+
 static size_t rotate(const struct pe__kernels *kernels, enum pe_dtype dtype,
                      const struct pe__rotation *job, const struct pe__planes *cs, uint16_t *bad)
 {
@@ -64,7 +77,7 @@ static size_t rotate(const struct pe__kernels *kernels, enum pe_dtype dtype,
         return kernels->rotate_f64(
             job, (struct pe__cdd_in){cs->cos_hi, cs->cos_lo, cs->sin_hi, cs->sin_lo}, 0x1p-100,
             bad);
-    kernels->rotate[dtype](job, cs->cos_hi, cs->sin_hi);
+    rotate_narrow(kernels, dtype, job, cs->cos_hi, cs->sin_hi);
     return 0;
 }
 
@@ -187,7 +200,7 @@ Test(kernels_rotate, short_formats_are_rounded_once)
                 struct place place = {0, 8, 1};
                 for (size_t v = 0; v < usable_n; v++) {
                     struct pe__rotation job = rotation_of(shorts[d], &place, ones, got);
-                    usable[v]->rotate[shorts[d]](&job, c, s);
+                    rotate_narrow(usable[v], shorts[d], &job, c, s);
                     cr_expect_arr_eq(got, expected, sizeof got, "%s, %s, from %#x, side %d",
                                      usable[v]->name, pe_dtype_name(shorts[d]), first, side);
                 }
@@ -206,10 +219,47 @@ Test(kernels_rotate, computed_nan_has_no_payload)
         uint32_t y[4];
         struct place place = {0, 2, 2};
         struct pe__rotation job = rotation_of(PE_F32, &place, singles, y);
-        usable[v]->rotate[PE_F32](&job, cosine, sine);
+        rotate_narrow(usable[v], PE_F32, &job, cosine, sine);
         cr_expect_eq(y[0], 0x7fc00000, "%s: %#x", usable[v]->name, y[0]);
         cr_expect_eq(y[1], 0x7fc00000, "%s: %#x", usable[v]->name, y[1]);
         cr_expect_eq(y[2], 0xff800000, "%s: %#x", usable[v]->name, y[2]);
         cr_expect_eq(y[3], 0x7fc00000, "%s: %#x", usable[v]->name, y[3]);
     }
+}
+
+/* Rows at once, with cos and sin of each or the same for all, through the caches or past them: as
+ * each row alone. */
+Test(kernels_rotate, rows_are_as_each_of_them)
+{
+    enum { ROWS = 5, PAIRS = 32, WIDTH = 2 * PAIRS };
+    static _Alignas(64) float x[ROWS * WIDTH], together[ROWS * WIDTH], each[ROWS * WIDTH];
+    static double c[ROWS * WIDTH], s[ROWS * WIDTH];
+    const struct pe__kernels *usable[4];
+    size_t usable_n = pe__kernels_usable(usable);
+    for (size_t i = 0; i < ROWS * WIDTH; i++) {
+        c[i] = cos((double)i);
+        s[i] = sin((double)i);
+    }
+    for (size_t v = 0; v < usable_n; v++)
+        for (unsigned k = 0; k < 24; k++) {
+            enum pe_dtype dtype = (enum pe_dtype)(PE_F32 + k % 3);
+            size_t row = WIDTH * pe_dtype_size(dtype);
+            struct place place = {0, PAIRS, 1 + k / 3 % 2};
+            size_t values = k / 6 % 2 ? WIDTH : 0;
+            pe_fill_random(k, "x", PE_CONTENT_NORMAL, 1, 0, ROWS * WIDTH, dtype, x);
+            struct pe__rotation job = rotation_of(dtype, &place, x, together);
+            job.rows = ROWS;
+            job.row_in = job.row_out = row;
+            job.row_values = values;
+            job.ahead = row;
+            job.stream = k / 12;
+            usable[v]->rotate[dtype](&job, c, s);
+            usable[v]->drain();
+            for (size_t r = 0; r < ROWS; r++) {
+                job = rotation_of(dtype, &place, (char *)x + r * row, (char *)each + r * row);
+                usable[v]->rotate[dtype](&job, c + r * values, s + r * values);
+            }
+            cr_expect_arr_eq(together, each, ROWS * row, "%s, %s, step %zu", usable[v]->name,
+                             pe_dtype_name(dtype), place.step);
+        }
 }

@@ -19,13 +19,18 @@ struct pe__cdd_in {
     const double *cos_hi, *cos_lo, *sin_hi, *sin_lo;
 };
 
-/* One block of pairs to rotate: first members a, second members b, `step` elements apart (1 for
- * half-split, 2 for interleaved with b = a + 1). ya may be a and yb may be b; no other overlap. */
+/* Rows of n pairs to rotate: first members a, second members b, `step` elements apart (1 for
+ * half-split, 2 for interleaved with b = a + 1). ya may be a and yb may be b; no other overlap.
+ * A row is so many bytes behind the one before, and its cos and sin so many doubles. */
 struct pe__rotation {
     size_t n;
     size_t step;
     const void *a, *b;
     void *ya, *yb;
+    size_t rows;
+    size_t row_in, row_out, row_values;
+    size_t ahead; /* bytes from an element to one that will be needed soon, modulo 2^64 */
+    bool stream;  /* past the caches, until drain(); then outputs are multiples of 64 bytes apart */
 };
 
 /* A run of tokens whose positions differ in their lowest digit only: cos and sin of n pairs at
@@ -91,14 +96,20 @@ struct pe__kernels {
     /* f64, f32: sets bad[token] where one of the values is in doubt, or is zero. */
     void (*run[PE_F32 + 1])(const struct pe__run_job *job, bool *bad);
 
-    /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. */
+    /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. For
+     * step 2 cos and sin have been spread. */
     void (*rotate[PE_I64])(const struct pe__rotation *job, const double *c, const double *s);
 
-    /* f64: the same with double-double c and s off by at most eps (absolute), rounded to nearest
-     * with the rounding test; returns how many pairs are doubtful, their numbers in bad (room for
-     * n). A pair of zeros or with a NaN or infinity is done in plain double and never doubtful;
-     * one whose larger member is outside 2^+-900 always is. Doubtful pairs are not written (so
-     * that in-place works). NaN results of all dtypes are the one NaN of dtype.h. */
+    /* In place, n values each become 2 n: c c, and -s s. */
+    void (*spread)(size_t n, double *c, double *s);
+    /* After a rotation that streams, before other threads may read. */
+    void (*drain)(void);
+
+    /* f64: one row, the same with double-double c and s off by at most eps (absolute), rounded to
+     * nearest with the rounding test; returns how many pairs are doubtful, their numbers in bad
+     * (room for n). A pair of zeros or with a NaN or infinity is done in plain double and never
+     * doubtful; one whose larger member is outside 2^+-900 always is. Doubtful pairs are not
+     * written (so that in-place works). NaN results of all dtypes are the one NaN of dtype.h. */
     size_t (*rotate_f64)(const struct pe__rotation *job, struct pe__cdd_in cs, double eps,
                          uint16_t *bad);
 

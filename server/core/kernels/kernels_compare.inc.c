@@ -89,8 +89,6 @@ static void compare_steps(enum pe_dtype coarser, size_t n, struct pe__compare_ro
 
 /* Masks have all bits of a lane set, or none. */
 
-typedef uint64_t vec_bits __attribute__((vector_size(KERNEL_VEC)));
-
 KERNEL_INLINE vec_bits vec_load_bits(const uint64_t *x)
 {
     vec_bits v;
