@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * soak.c PORT PID [SECONDS]: good, bad and slow clients at once, for SECONDS (600). Prints memory,
- * descriptors and threads of the daemon as they go, and fails when its resident memory, averaged
- * over a tenth of the time, leaves 5 % of that of the second tenth, when a good request is
+ * soak.c PORT PID [SECONDS]: good clients at full speed, bad ones and slow ones at once, for
+ * SECONDS (600). Good ones ask for tables, scores and frequencies, kept answers and such as nobody
+ * has asked for before, and post tensors, small and large, as JSON and as safetensors. Prints
+ * memory, descriptors and threads of the daemon as they go, and fails when its resident memory,
+ * averaged over a tenth of the time, leaves 5 % of that of the second tenth, when a good request is
  * not answered as it should be or by 503, or when descriptors and threads do not come back to what
  * they were before. soak.sh runs it.
  */
@@ -20,19 +22,31 @@
 #define TENTH_N      60 /* samples in a tenth of the time */
 #define DRIFT_MAX    0.05
 #define SETTLE_S     20 /* for lingering and idle connections to end */
-#define PAUSE_MS     2  /* of a client between requests, so that the load is even */
+#define PAUSE_MS     2  /* of a bad client between requests */
 
-static const char *const good[] = {
-    "GET /v1/table?kind=rope&dim=128&positions=0:100 HTTP/1.1\r\nHost: h\r\n\r\n",
-    "GET /v1/scores?kind=sinusoidal HTTP/1.1\r\nHost: h\r\n\r\n",
-    "GET /v1/table.csv?kind=sinusoidal&dim=64&positions=0:2048&dtype=f32 HTTP/1.1\r\nHost: "
-    "h\r\n\r\n",
-    "GET /v1/encodings HTTP/1.1\r\nHost: h\r\n\r\n",
-    "POST /v1/apply HTTP/1.1\r\nHost: h\r\nContent-Length: 47\r\n\r\n"
-    "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4],[5,6,7,8]]}",
-    "GET /v1/table?kind=rope&dims=64 HTTP/1.1\r\nHost: h\r\n\r\n",
+/* A request: its first line up to a number that is never twice the same, if it has one, and on. */
+static struct good {
+    const char *line, *rest; /* rest NULL: there is no number */
+    int status;
+    const char *type;
+    char *body;
+    size_t len;
+} good[] = {
+    {"GET /v1/table?kind=rope&dim=128&positions=0:100", NULL, 200, NULL, NULL, 0},
+    {"GET /v1/scores?kind=sinusoidal", NULL, 200, NULL, NULL, 0},
+    {"GET /v1/table.csv?kind=sinusoidal&dim=64&positions=0:2048&dtype=f32", NULL, 200, NULL, NULL,
+     0},
+    {"GET /v1/table?kind=rope&dim=64&positions=0:256&shift=", "&dtype=f32", 200, NULL, NULL, 0},
+    {"GET /v1/frequencies?kind=rope&dim=128&scaling=yarn&factor=4&original_max=4096", NULL, 200,
+     NULL, NULL, 0},
+    {"GET /v1/encodings", NULL, 200, NULL, NULL, 0},
+    {"GET /v1/scores?kind=rope&seed=", "", 200, NULL, NULL, 0},
+    {"POST /v1/apply", NULL, 200, "json", NULL, 0},
+    {"POST /v1/apply", NULL, 200, "json", NULL, 0},
+    {"POST /v1/apply", NULL, 200, "x-safetensors", NULL, 0},
+    {"GET /v1/table?kind=rope&dims=64", NULL, 400, NULL, NULL, 0},
 };
-static const int good_status[] = {200, 200, 200, 200, 200, 400};
+#define GOOD_N (sizeof good / sizeof *good)
 
 static const char *const bad[] = {
     "GET /livez HTTP/1.1\r\n\r\n",
@@ -53,20 +67,84 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
+/* ---- Bodies --------------------------------------------------------------------------------- */
+
+#define SMALL_JSON "{\"spec\":\"rope:dim=4\",\"x\":[[1,2,3,4],[5,6,7,8]]}"
+#define HEADER                                                                                     \
+    "{\"__metadata__\":{\"request\":\"{\\\"spec\\\":\\\"rope\\\",\\\"axes\\\":\\\"bhtd\\\"}\"},"   \
+    "\"q\":{\"dtype\":\"F32\",\"shape\":[1,32,256,128],\"data_offsets\":[0,4194304]}}"
+enum { ROWS = 1024, DIM = 64, FILE_DATA = 4194304 };
+
+/* ROWS vectors of DIM numbers. */
+static void make_json(struct good *request)
+{
+    request->body = malloc((size_t)ROWS * DIM * 16 + 64);
+    if (!request->body)
+        abort();
+    char *at = request->body + sprintf(request->body, "{\"spec\":\"rope\",\"x\":");
+    for (int i = 0; i < ROWS * DIM; i++)
+        at += sprintf(at, "%s%.9f", i == 0 ? "[[" : i % DIM == 0 ? "],[" : ",", sin(i));
+    at += sprintf(at, "]]}");
+    request->len = (size_t)(at - request->body);
+}
+
+static void make_file(struct good *request)
+{
+    size_t header = sizeof HEADER - 1;
+    request->len = 8 + header + FILE_DATA;
+    request->body = calloc(1, request->len);
+    if (!request->body)
+        abort();
+    for (size_t i = 0; i < 8; i++)
+        request->body[i] = (char)(header >> 8 * i);
+    memcpy(request->body + 8, HEADER, header);
+    for (size_t i = 0; i < FILE_DATA / sizeof(float); i++) {
+        float value = (float)sin((double)i);
+        memcpy(request->body + 8 + header + i * sizeof value, &value, sizeof value);
+    }
+}
+
+static void make_bodies(void)
+{
+    struct good *post = good;
+    while (!post->type)
+        post++;
+    post[0].body = strdup(SMALL_JSON);
+    post[0].len = strlen(SMALL_JSON);
+    make_json(&post[1]);
+    make_file(&post[2]);
+}
+
 /* ---- Clients ------------------------------------------------------------------------------- */
+
+static bool send_good(struct wire *wire, const struct good *request)
+{
+    static atomic_ulong number;
+    char head[400];
+    int len = snprintf(head, sizeof head, "%s", request->line);
+    if (request->rest)
+        len += snprintf(head + len, sizeof head - (size_t)len, "%lu%s", ++number, request->rest);
+    len += snprintf(head + len, sizeof head - (size_t)len, " HTTP/1.1\r\nHost: h\r\n");
+    if (request->type)
+        len += snprintf(head + len, sizeof head - (size_t)len,
+                        "Content-Type: application/%s\r\nContent-Length: %zu\r\n", request->type,
+                        request->len);
+    len += snprintf(head + len, sizeof head - (size_t)len, "\r\n");
+    return wire_send(wire, head, (size_t)len) && wire_send(wire, request->body, request->len);
+}
 
 static void *good_client(void *context)
 {
     size_t i = *(const size_t *)context; /* where in the list it begins */
     struct wire wire = {.fd = -1};
     for (; !over; i++) {
-        size_t which = i % (sizeof good / sizeof *good);
+        const struct good *request = &good[i % GOOD_N];
         if (wire.fd < 0)
             wire = wire_open(port);
-        wire_puts(&wire, good[which]);
+        send_good(&wire, request);
         struct wire_answer answer = wire_read(&wire, false);
         bool closes = answer.head && strstr(answer.head, "Connection: close");
-        if (answer.status == good_status[which])
+        if (answer.status == request->status)
             answered++;
         else if (answer.status == 503)
             refused++;
@@ -75,7 +153,6 @@ static void *good_client(void *context)
         if (answer.status == 0 || closes)
             wire_close(&wire);
         wire_answer_free(&answer);
-        pause_ms(PAUSE_MS);
     }
     wire_close(&wire);
     return NULL;
@@ -187,6 +264,7 @@ int main(int arguments_n, char **arguments)
     long seconds = arguments_n > 3 ? strtol(arguments[3], NULL, 10) : 600;
     pthread_t threads[GOOD_THREADS + BAD_THREADS + 1];
     size_t n = 0;
+    make_bodies();
     struct sample before = take_sample(pid);
     show("before", before);
     static size_t first[GOOD_THREADS + BAD_THREADS];
