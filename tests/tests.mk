@@ -114,6 +114,9 @@ counts: ## compare instructions per element of the hot paths (callgrind) with te
 	+@$(counts)
 counts-record: ## write tests/bench/counts.txt anew
 	+@$(counts) --write
+profile: ## where the time of a hot path goes (P='print f64'; without it: their names)
+	+@deploy/deps.sh build counts && $(MAKE) --no-print-directory --silent $(BUILD)/tests/bench/counts
+	@tests/bench/profile.sh $(BUILD)/tests/bench/counts "$(P)"
 define counts
 deploy/deps.sh build counts && $(MAKE) --no-print-directory --silent $(BUILD)/tests/bench/counts && \
     tests/bench/counts.py $(BUILD)/tests/bench/counts tests/bench/counts.txt

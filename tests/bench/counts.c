@@ -319,7 +319,8 @@ static int run_one(const char *name, double seconds)
     while (path < paths + PATHS_N && strcmp(path->name, name) != 0)
         path++;
     if (path == paths + PATHS_N) {
-        fprintf(stderr, "counts: no path called \"%s\"; they are:\n", name);
+        if (*name)
+            fprintf(stderr, "counts: no path called \"%s\"; they are:\n", name);
         for (size_t i = 0; i < PATHS_N; i++)
             fprintf(stderr, "    %s\n", paths[i].name);
         return 2;
