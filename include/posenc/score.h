@@ -30,6 +30,8 @@ enum pe_normalize { PE_NORMALIZE_NONE, PE_NORMALIZE_COSINE, PE_NORMALIZE_MEAN, P
 /* Whether a score against one offset says what the encoding does: not with several axes, scales,
  * ... Faults name "kind". */
 bool pe_scores_check(const struct pe_spec *spec, struct pe_faults *faults);
+/* Of these rules those of scores of any two tokens: no scales, not polar. */
+bool pe_scores_show(const struct pe_spec *spec, struct pe_faults *faults);
 
 /* q.k of encoded vectors against offset: the query at the anchor, the key at anchor + offset
  * (swapped with anchor_is_key). All outputs are f64, correctly rounded means over the n vectors. */

@@ -19,8 +19,7 @@ static const struct pe_param keys[] = {
     KEY_CONTENT(CONTENT_CHOICES, "random", 0),
     KEY_SEED,
     KEY_GAIN("1"),
-    {"scale", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, "none", NULL, NULL,
-     "none, sqrt_dim (divide by the root of dim), or a factor."},
+    KEY_SCALE("none"),
     {"normalize", NULL, PE_ENUM, 0, 0, 0, 0, "none", "none cosine mean first", NULL,
      "Divide by the lengths (cosine), by the number of pairs (mean), by the score at offset 0 "
      "(first)."},
@@ -45,8 +44,8 @@ struct own {
     size_t dim, vectors_n;
     struct answer_axis anchor_axis, offset_axis;
     const char **spec_names; /* compact forms */
-    bool scale_sqrt_dim;
-    double scale, tolerance;
+    struct score_scale scale;
+    double tolerance;
     const double *q_at, *k_at; /* f64 */
     double *scores, *terms[4]; /* [specs, anchors, offsets]; terms may be NULL */
 };
@@ -108,7 +107,7 @@ static bool settle_dim(struct job *job, struct own *own)
     return true;
 }
 
-static bool read_scale(struct job *job, struct own *own)
+bool scores_scale(struct job *job, struct score_scale *scale)
 {
     struct pe_value *value = job_key_edit(job, "scale");
     const json_t *json = job->has_doc ? json_object_get(job->doc.root, "scale") : NULL;
@@ -119,12 +118,12 @@ static bool read_scale(struct job *job, struct own *own)
         value->text = arena_strndup(&job->request->arena, text, len);
     }
     const char *text = value->text ? value->text : "";
-    own->scale_sqrt_dim = strcmp(text, "sqrt_dim") == 0;
-    own->scale = 1;
-    if (own->scale_sqrt_dim || strcmp(text, "none") == 0)
+    *scale = (struct score_scale){.sqrt_dim = strcmp(text, "sqrt_dim") == 0, .factor = 1};
+    if (scale->sqrt_dim || strcmp(text, "none") == 0)
         return true;
     bool numeric = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
-    if (numeric && pe_text_read(text, strlen(text), PE_F64, &own->scale, 0) && own->scale != 0)
+    if (numeric && pe_text_read(text, strlen(text), PE_F64, &scale->factor, 0) &&
+        scale->factor != 0)
         return true;
     return err_add(&job->request->err, ERR_invalid_value, "scale", NULL,
                    "scale must be none, sqrt_dim or a number other than 0; got \"%.40s\"", text);
@@ -218,7 +217,7 @@ static bool prepare(struct job *job)
     if (!own || !read_vectors(job, own) || !job_table(job) || !scores_apart_read(job, &own->apart))
         return false;
     own->blocks_n = own->apart ? 1 : job->specs_n;
-    bool ok = read_scale(job, own);
+    bool ok = scores_scale(job, &own->scale);
     ok = settle_dim(job, own) && check_kinds(job) && (!own->apart || scores_apart_check(job)) && ok;
     ok = job_positions(job, "anchors", NULL, 1, &own->anchors) && ok;
     ok = job_positions(job, "offsets", NULL, 1, &own->offsets) && ok;
@@ -290,8 +289,8 @@ static struct pe_scores *core_job(struct job *job, size_t spec)
         .offsets_n = o_n,
         .anchor_is_key = job_key_is(job, "anchor_is", "key"),
         .head = head >= 0 ? (size_t)params->value[head].number : 0,
-        .scale_sqrt_dim = own->scale_sqrt_dim,
-        .scale = own->scale,
+        .scale_sqrt_dim = own->scale.sqrt_dim,
+        .scale = own->scale.factor,
         .normalize = (enum pe_normalize)job_key(job, "normalize")->number,
         .stages = &job->stages,
         .stop = should_stop,

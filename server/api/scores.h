@@ -15,6 +15,14 @@ struct score_block {
     double tolerance;
 };
 
+/* What q.k is divided by or multiplied with. */
+struct score_scale {
+    bool sqrt_dim;
+    double factor;
+};
+/* The key `scale`. */
+bool scores_scale(struct job *job, struct score_scale *scale);
+
 #define K_SPEC 1 /* of the job's, where q and k have encodings of their own; q's is 0 */
 
 /* Whether they have; then q's comes first. */

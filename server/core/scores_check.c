@@ -17,6 +17,24 @@ static bool check_turning(const struct pe_spec *spec, struct pe_faults *faults)
                         compact);
 }
 
+bool pe_scores_show(const struct pe_spec *spec, struct pe_faults *faults)
+{
+    const struct pe_kind *kind = spec->kind;
+    bool ok = true;
+    if (pe_spec_has_scales(spec))
+        ok = pe_fault_add(faults, PE_INVALID_VALUE, "kind", "/v1/apply multiplies q and divides k",
+                          "kind=%s multiplies scores by a factor of the distance, which they do "
+                          "not show here",
+                          kind->name);
+    if (pe_spec_is_polar(spec))
+        ok =
+            pe_fault_add(faults, PE_INVALID_VALUE, "kind", "/v1/apply gives the vectors of q and k",
+                         "kind=%s makes scores of vectors twice as wide, which they do not show "
+                         "here",
+                         kind->name);
+    return ok;
+}
+
 bool pe_scores_check(const struct pe_spec *spec, struct pe_faults *faults)
 {
     const struct pe_kind *kind = spec->kind;
@@ -29,16 +47,6 @@ bool pe_scores_check(const struct pe_spec *spec, struct pe_faults *faults)
         ok = pe_fault_add(faults, PE_INVALID_VALUE, "kind", "POST /v1/apply",
                           "kind=%s needs all keys between the two: post scores, q and k",
                           kind->name);
-    if (pe_spec_has_scales(spec))
-        ok = pe_fault_add(faults, PE_INVALID_VALUE, "kind", "/v1/apply multiplies q and divides k",
-                          "kind=%s multiplies scores by a factor of the distance, which they do "
-                          "not show here",
-                          kind->name);
-    if (pe_spec_is_polar(spec))
-        ok =
-            pe_fault_add(faults, PE_INVALID_VALUE, "kind", "/v1/apply gives the vectors of q and k",
-                         "kind=%s makes scores of vectors twice as wide, which they do not show "
-                         "here",
-                         kind->name);
+    ok = pe_scores_show(spec, faults) && ok;
     return check_turning(spec, faults) && ok;
 }

@@ -394,6 +394,37 @@ export class Service {
   }
 
   /**
+   * weights and weights_without, [tokens, tokens], and output; readouts have entropy,
+   * weight_by_distance, equivariance, equal_labels, and the same of `without`. x, or q, k and v, are
+   * [tokens, dim], scores (none, bias kinds) [tokens, tokens]; else vectors are drawn, for labels
+   * equal ones for equal labels. Keys: tokens, labels, positions, causal, compare (another encoding
+   * than none), permutation, scale, content, seed, gain.
+   * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
+   */
+  attention(spec, { x, q, k, v, scores, table, ...keys } = {}, options) {
+    const given = { x, q, k, v, scores, table };
+    return this.#tensors("/v1/attention.safetensors", spec, keys, options, given);
+  }
+
+  /**
+   * similarity [positions, k_positions]: dot products of codes, or for rotations the mean of cos
+   * over the pairs. Keys: positions, k_positions, normalize, value ("bound"), stages.
+   * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
+   */
+  similarity(spec, keys = {}, options) {
+    return this.#tensors("/v1/similarity.safetensors", spec, keys, options);
+  }
+
+  /**
+   * similarity of one cell with all cells of a grid, in its shape. Keys: grid ("14x14"), query
+   * ([7, 7]), coords, normalize, stages.
+   * @param {Spec} spec @param {object} [keys] @param {Options} [options] @returns {Promise<Result>}
+   */
+  grid(spec, keys = {}, options) {
+    return this.#tensors("/v1/grid.safetensors", spec, keys, options);
+  }
+
+  /**
    * positions, i64, or f64 where they are no integers. Of attention_mask or ids, [tokens] or
    * [batch, tokens], with style ("gpt2", "opt", "roberta", "fairseq", "bart"): [batch, tokens], and
    * mask of the same shape; of packed lengths with style: [1, all tokens]; of grid ("2x3") or

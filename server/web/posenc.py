@@ -656,6 +656,33 @@ class Service:
             return [_json_result(block, self._make) for block in document["blocks"]]
         return _json_result(document, self._make)
 
+    def attention(self, spec=None, *, x=None, q=None, k=None, v=None, scores=None, table=None,
+                  **keys):
+        """
+        Result with weights and weights_without, [tokens, tokens], and output; readouts have
+        entropy, weight_by_distance, equivariance, equal_labels, and the same of `without`. x, or q,
+        k and v, are [tokens, dim], scores (none, bias kinds) [tokens, tokens]; else vectors are
+        drawn, for labels=["the", "dog", ...] equal ones for equal labels. Keys: tokens, positions,
+        causal, compare (another encoding than none), permutation, scale, content, seed, gain.
+        """
+        given = {"x": x, "q": q, "k": k, "v": v, "scores": scores, "table": table}
+        tensors = {name: tensor(value) for name, value in given.items() if value is not None}
+        return _result(self._ask("/v1/attention.safetensors", spec, keys, tensors), self._make)
+
+    def similarity(self, spec=None, **keys):
+        """
+        similarity [positions, k_positions]: dot products of codes, or for rotations the mean of cos
+        over the pairs. Keys: positions, k_positions, normalize, value ("bound"), stages.
+        """
+        return _result(self._ask("/v1/similarity.safetensors", spec, keys), self._make).one()
+
+    def grid(self, spec=None, **keys):
+        """
+        similarity of one cell with all cells of a grid, in its shape. Keys: grid ("14x14"), query
+        ([7, 7]), coords, normalize, stages.
+        """
+        return _result(self._ask("/v1/grid.safetensors", spec, keys), self._make).one()
+
     def positions(self, **keys):
         """
         Result with positions, i64, or f64 where they are no integers. Of attention_mask or ids,

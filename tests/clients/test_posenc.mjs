@@ -286,6 +286,22 @@ test("scores of two encodings", async () => {
   await assert.rejects(service.scores("rope:dim=2", keys), /\/spec/);
 });
 
+test("attention, similarities of places and of patches", async () => {
+  const labels = ["the", "dog", "chased", "another", "dog"];
+  const { tensors, readouts } = await service.attention("rope", { labels });
+  assert.deepEqual(tensors.weights.shape, [5, 5]);
+  assert.equal(readouts.without.equivariance.max_abs, 0);
+  assert.equal(readouts.equal_labels[0].max_abs_without, 0);
+  const x = { shape: [2, 2], data: Float64Array.of(1, 0, 0, 1) };
+  const posted = await service.attention("none", { x, scale: "none", permutation: [1, 0] });
+  const row = [Math.E / (Math.E + 1), 1 / (Math.E + 1)];
+  assert.ok(row.every((w, i) => Math.abs(posted.tensors.weights.data[i] - w) < 1e-15));
+  const near = await service.similarity("sinusoidal:dim=64", { positions: [0, 1] });
+  assert.deepEqual(Array.from(near.tensors.similarity.data).slice(0, 2), [32, 30.916831661619025]);
+  const patches = await service.grid("rope2d:dim=8", { grid: "2x3", query: [0, 2] });
+  assert.equal(patches.tensors.similarity.data[2], 1);
+});
+
 test("positions of tokens, grids and segments", async () => {
   const rows = ({ tensors: { positions: { shape: [n, width], data } } }) =>
     Array.from({ length: n }, (_, i) => Array.from(data.slice(i * width, (i + 1) * width), Number));

@@ -318,6 +318,31 @@ def test_scores_of_the_documentation(posenc):
     assert one.readouts["spread"]["max"] == 10.173739208838439 and not one.readouts["relative"]
 
 
+def test_attention_without_an_order(posenc):
+    labels = ["the", "dog", "chased", "another", "dog"]
+    result = posenc.attention("none", labels=labels)
+    assert result["output"][1].tolist() == result["output"][4].tolist()
+    assert result.readouts["equivariance"]["max_abs"] == 0
+    result = posenc.attention("rope", labels=labels, compare="sinusoidal")
+    assert result.readouts["equal_labels"][0]["max_abs"] > 0
+    assert numpy.allclose(result["weights"].sum(axis=1), 1)
+    x = numpy.array([[1.0, 0.0], [0.0, 2.0]])
+    result = posenc.attention("none", x=x, scale="none", permutation=[1, 0])
+    row = numpy.exp([1.0, 0.0]) / (math.e + 1)
+    assert numpy.allclose(result["weights"][0], row) and numpy.allclose(result["output"][0], row @ x)
+    result = posenc.attention("alibi:slope=0.5", scores=[[1.0, 2.0], [0.0, 1.0]], causal=True)
+    assert result["weights"].tolist()[0] == [1, 0]
+    with pytest.raises(Problem, match="q, k and v"):
+        posenc.attention("none", q=x, k=x)
+
+
+def test_similarity(posenc):
+    found = posenc.similarity("sinusoidal:dim=64", positions=range(3))
+    assert found.tolist()[0] == [32, 30.916831661619025, 28.303862004129687]
+    found = posenc.grid("rope2d:dim=8", grid="2x3", query=[0, 2])
+    assert found.shape == (2, 3) and found[0, 2] == 1 and found[0, 0] < found[0, 1]
+
+
 def test_scores_of_own_vectors(posenc):
     q, k = [1.0, 2.0], numpy.array([3.0, -1.0])
     result = posenc.scores("rope:dim=2", q=q, k=k, anchors=[0], offsets=[0, 1])

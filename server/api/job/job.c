@@ -68,7 +68,7 @@ static bool job_plans(struct job *job, bool find)
 {
     if (job->plan_positions.axes == 0)
         return true;
-    for (size_t i = 0; i < job->specs_n; i++) {
+    for (size_t i = 0; i < job->specs_n + job->beside_n; i++) {
         struct job_spec *slot = &job->specs[i];
         if (slot->plan)
             continue;

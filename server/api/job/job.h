@@ -85,6 +85,8 @@ struct job {
     bool prepared;
     struct job_spec specs[JOB_SPECS_MAX];
     size_t specs_n;
+    size_t beside_n; /* specs behind those that the answer is compared with: made and checked as
+                        they are, but not what was asked for */
     struct pe_spec *flat_spec;          /* the one whose keys stand in the query (kind=...); NULL */
     struct pe_params keys;              /* the endpoint's own */
     struct pe_params common;            /* by enum common */

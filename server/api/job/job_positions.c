@@ -321,7 +321,7 @@ bool job_center(struct job *job, const struct position_lists *positions)
 bool job_positions_check(struct job *job, const struct position_lists *positions)
 {
     struct pe_faults faults = {0};
-    for (size_t s = 0; s < job->specs_n; s++)
+    for (size_t s = 0; s < job->specs_n + job->beside_n; s++)
         for (size_t b = 0; b < positions->lists_n; b++)
             pe_stages_check(&job->stages, &job->specs[s].spec, &positions->list[b],
                             positions->where, &faults);

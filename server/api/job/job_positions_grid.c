@@ -42,8 +42,8 @@ static bool read_reals(struct job *job, const char *name, size_t axes, double ou
 
 static double number_or(const struct job *job, const char *name, double fallback)
 {
-    const struct pe_value *value = job_key(job, name);
-    return value->set ? value->number : fallback;
+    const struct pe_value *value = job_has_key(job, name) ? job_key(job, name) : NULL;
+    return value && value->set ? value->number : fallback;
 }
 
 /* Faults of a grid name the key that is wrong. */

@@ -17,7 +17,7 @@ static const char note[] =
 static unsigned stages_of_specs(const struct job *job)
 {
     unsigned stages = 0;
-    for (size_t s = 0; s < job->specs_n; s++)
+    for (size_t s = 0; s < job->specs_n + job->beside_n; s++)
         stages |= pe_kind_stages(job->specs[s].spec.kind);
     return stages;
 }
@@ -37,7 +37,7 @@ static bool refuse_spelt(struct job *job, unsigned idle, const char *where)
 static bool fit_methods(struct job *job, const struct pe_stages *read, unsigned stages, bool tell)
 {
     bool fit = true;
-    for (size_t s = 0; s < job->specs_n; s++) {
+    for (size_t s = 0; s < job->specs_n + job->beside_n; s++) {
         struct pe_faults faults = {0};
         fit = pe_stages_fit(read, stages, &job->specs[s].spec, &faults) && fit;
         if (tell)

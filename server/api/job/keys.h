@@ -23,45 +23,20 @@
             NULL, help                                                                             \
     }
 
-/* The cells of a grid. `merge` may have other uses: merge_when says when it is read. */
-#define KEYS_GRID(merge_when)                                                                      \
-    {"grid",                                                                                       \
+/* What coordinates the cells of a grid have. */
+#define KEYS_COORDS                                                                                \
+    {"coords",                                                                                     \
      NULL,                                                                                         \
-     PE_TEXT,                                                                                      \
+     PE_ENUM,                                                                                      \
      0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
-     PE_OPTIONAL,                                                                                  \
+     0,                                                                                            \
+     "index",                                                                                      \
+     "index linspace center scaled crop",                                                          \
      NULL,                                                                                         \
-     NULL,                                                                                         \
-     NULL,                                                                                         \
-     "HxW or TxHxW: the positions of a grid, a coordinate per axis, the first axis outermost."},   \
-        {"grid_order",                                                                             \
-         NULL,                                                                                     \
-         PE_ENUM,                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         "row",                                                                                    \
-         "row column merge",                                                                       \
-         NULL,                                                                                     \
-         "How the cells of a grid follow each other: row by row; column by column (the last axis " \
-         "outermost); in blocks of merge x merge cells, row by row inside and outside."},          \
-        {"merge",    "spatial_merge_size",       PE_INT, 1, PE_GRID_SIDE_MAX, 0, 0, "2", NULL,     \
-         merge_when, "Side of a block of cells."},                                                 \
-        {"coords",                                                                                 \
-         NULL,                                                                                     \
-         PE_ENUM,                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         "index",                                                                                  \
-         "index linspace center scaled crop",                                                      \
-         NULL,                                                                                     \
-         "The coordinate of cell i of N: i + coord_offset; from -1 to 1, both included; "          \
-         "2(i + 0.5)/N - 1; (i + coord_offset)/N * ref; start + (stop - start) i/N."},             \
+     "The coordinate of cell i of N: i + coord_offset; from -1 to 1, both included; "              \
+     "2(i + 0.5)/N - 1; (i + coord_offset)/N * ref; start + (stop - start) i/N."},                 \
         {"coord_offset",                                                                           \
          NULL,                                                                                     \
          PE_REAL,                                                                                  \
@@ -111,6 +86,35 @@
             "coords=center|scaled|crop",                                                           \
             "N is the length of each axis, or the longest side for all."                           \
     }
+
+/* The cells of a grid. `merge` may have other uses: merge_when says when it is read. */
+#define KEYS_GRID(merge_when)                                                                      \
+    {"grid",                                                                                       \
+     NULL,                                                                                         \
+     PE_TEXT,                                                                                      \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     PE_OPTIONAL,                                                                                  \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     "HxW or TxHxW: the positions of a grid, a coordinate per axis, the first axis outermost."},   \
+        {"grid_order",                                                                             \
+         NULL,                                                                                     \
+         PE_ENUM,                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         "row",                                                                                    \
+         "row column merge",                                                                       \
+         NULL,                                                                                     \
+         "How the cells of a grid follow each other: row by row; column by column (the last axis " \
+         "outermost); in blocks of merge x merge cells, row by row inside and outside."},          \
+        {"merge",    "spatial_merge_size",       PE_INT, 1, PE_GRID_SIDE_MAX, 0, 0, "2", NULL,     \
+         merge_when, "Side of a block of cells."},                                                 \
+        KEYS_COORDS
 
 /* Sequences with padding. */
 #define KEY_ATTENTION_MASK                                                                         \
@@ -228,6 +232,12 @@
     {                                                                                              \
         "seed", NULL, PE_INT, 0, 9007199254740992.0, 0, 0, "0", NULL, NULL,                        \
             "Seed of the test vectors (SplitMix64 in counter form)."                               \
+    }
+
+#define KEY_SCALE(fallback)                                                                        \
+    {                                                                                              \
+        "scale", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, fallback, NULL, NULL,                          \
+            "none, sqrt_dim (divide by the root of dim), or a factor."                             \
     }
 
 #define KEY_GAIN(fallback)                                                                         \

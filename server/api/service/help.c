@@ -24,6 +24,7 @@ static const char intro[] =
     "  curl \"$U/v1/table.txt?kind=rope&dim=8&positions=2^0:2^20&dtype=bf16\"\n"
     "  curl \"$U/v1/frequencies.txt?kind=rope&dim=16&base=500000\"\n"
     "  curl \"$U/v1/scores.txt?kind=sinusoidal&offsets=0:4\"\n"
+    "  curl \"$U/v1/attention.txt?kind=rope&labels=the,dog,chased,another,dog\"\n"
     "  curl $U/v1/apply -d '{\"spec\":\"rope:dim=4\",\"positions\":[1],\"x\":[[1,2,3,4]]}'\n"
     "\n";
 
