@@ -449,6 +449,30 @@ export class Service {
   }
 
   /**
+   * Whether `actual` is what is expected, how far they are apart, and why: pass, mismatched,
+   * max_abs, first_mismatch, diagnosis and more. `expected` is a tensor or the path of a GET;
+   * without it what apply() makes of x, q, k or scores by spec and keys, or table(). Other keys:
+   * rtol, atol, max_ulp, equal_nan, diagnose, strict (then a comparison that fails is a Problem).
+   * @param {TensorLike} actual @param {object} keys @param {Options} [options]
+   * @returns {Promise<object>}
+   */
+  async compare(actual, keys, options) {
+    const { spec, expected, x, q, k, scores, table, cos, sin, ...others } = keys;
+    const { rtol, atol, max_ulp, equal_nan, diagnose, strict, ...asked } = others;
+    const members = { rtol, atol, max_ulp, equal_nan, diagnose, strict };
+    const given = Object.entries({ x, q, k, scores, table, cos, sin, actual })
+      .filter(([, value]) => value !== undefined);
+    const tensors = Object.fromEntries(given);
+    const { query, members: lists } = spell(spec, asked, given.length > 1);
+    if (typeof expected === "string") members.expected = { get: expected };
+    else if (expected !== undefined) tensors.expected = expected;
+    else members.expected = { get: `/v1/${given.length > 1 ? "apply" : "table"}?${query}`, ...lists };
+    const body = writeSafetensors(tensors, { request: JSON.stringify(members) });
+    const headers = { "Content-Type": SAFETENSORS, ...options?.headers };
+    return (await this.post("/v1/compare.json", body, { ...options, headers })).json();
+  }
+
+  /**
    * A model's config.json (an object, its text or bytes) as encodings: inv_freq and band [pairs],
    * or slopes [heads]; of models whose layers differ inv_freq_full_attention and the like. `specs`
    * (applies_to, spec, compact), `layers`, `read`, `assumed` and `warnings` stand beside tensors.

@@ -726,10 +726,47 @@ class Service:
 
     # -- Tests
 
+    def compare(self, actual, spec=None, *, expected=None, rtol=None, atol=None, max_ulp=None,
+                equal_nan=False, diagnose=True, strict=False, **keys):
+        """
+        A dict, the report of /v1/compare: pass, mismatched, max_abs, first_mismatch, ...; and of
+        what is not close the diagnosis. `expected` is an array, or the path of a GET ("/v1/table?
+        ..."); without it what apply() makes of x, q, k or scores (and table, cos, sin), by spec and
+        keys, or else table() in the dtype of `actual`. With strict a comparison that fails is a
+        Problem, which has the same members.
+        """
+        actual, parts = tensor(actual), ("x", "q", "k", "scores", "table", "cos", "sin")
+        tensors = {name: tensor(keys.pop(name)) for name in parts if keys.get(name) is not None}
+        asked = {"rtol": rtol, "atol": atol, "max_ulp": max_ulp, "equal_nan": equal_nan,
+                 "diagnose": diagnose, "strict": strict}
+        members = {name: value for name, value in asked.items() if value is not None}
+        if isinstance(expected, str):
+            members["expected"] = {"get": expected}
+        elif expected is not None:
+            tensors["expected"] = tensor(expected)
+        else:
+            keys = keys if tensors else {"dtype": actual.dtype, **keys}
+            query, lists = _spell(spec, keys, bool(tensors))
+            path = f"/v1/{'apply' if tensors else 'table'}?{query}"
+            members["expected"] = {"get": path, **lists}
+        body = write_safetensors({"actual": actual, **tensors},
+                                 {"request": json.dumps(members, allow_nan=False)})
+        return self.post("/v1/compare.json", body, SAFETENSORS).json()
+
+    def _accounts(self, actual, **keys):
+        """What explains a difference, a line each; none of what the service does not compare."""
+        try:
+            diagnosis = self.compare(actual, **keys)["diagnosis"]
+        except Problem:
+            return []
+        return [f"{one['says']}{' (' + one['spec'] + ')' if 'spec' in one else ''}"
+                for one in diagnosis]
+
     def assert_close(self, actual, spec=None, *, expected=None, rtol=None, atol=None,
                      equal_nan=False, **keys):
         """
-        Raises AssertionError with a report unless `actual` is what the service makes of the spec:
+        Raises AssertionError with a report, and with what explains the difference by the diagnosis
+        of compare(), unless `actual` is what the service makes of the spec:
         apply() with one of x, q, k, scores, else table() in the dtype of `actual`. `expected` is an
         array to compare with instead. An element passes if |a - e| <= atol + rtol * |e|; defaults
         are those of torch.testing for the coarser of the two dtypes.
@@ -740,8 +777,10 @@ class Service:
             raise TypeError(f"assert_close takes one tensor at a time, not {', '.join(given)}")
         said = "".join(f" {name}={_plain(name, value)}" for name, value in keys.items())
         what = f"{'apply' if given else 'table'} {_compact(spec) if spec else ''}{said[:200]}"
+        told = {"spec": spec, **given, **keys}
         if expected is not None:
             expected, what = tensor(expected), "what was expected"
+            told = {"expected": expected}
         elif given:
             expected = self.apply(spec, **given, **keys)
         else:
@@ -750,11 +789,13 @@ class Service:
         if not isinstance(expected, Tensor):
             raise TypeError(f"assert_close takes one tensor at a time, {what} has several")
         if actual.shape != expected.shape:
-            raise AssertionError(f"not {what}\nshape {actual.shape}, expected {expected.shape}")
-        form = _FORMATS[_coarser(actual, expected)]
-        rtol, atol = form.rtol if rtol is None else rtol, form.atol if atol is None else atol
-        lines = _report(actual, expected, rtol, atol, equal_nan)
+            lines = [f"shape {actual.shape}, expected {expected.shape}"]
+        else:
+            form = _FORMATS[_coarser(actual, expected)]
+            rtol, atol = form.rtol if rtol is None else rtol, form.atol if atol is None else atol
+            lines = _report(actual, expected, rtol, atol, equal_nan)
         if lines:
+            lines += self._accounts(actual, rtol=rtol, atol=atol, equal_nan=equal_nan, **told)
             raise AssertionError("\n".join([f"not {what}", *lines]))
 
     def snapshot(self, name, path, folder=None):

@@ -427,6 +427,20 @@ test("signals stop a request, and the wait for another", async () => {
   });
 });
 
+test("compare says what explains a difference", async () => {
+  const x = { dtype: "f32", shape: [1, 4], data: new Float32Array([1, 2, 3, 4]) };
+  const { tensors: { y } } = await service.apply("rope:dim=4", { x, positions: [1] });
+  const asked = { spec: "rope:dim=4,layout=half", x, positions: [1] };
+  const report = await service.compare(y, asked);
+  assert.equal(report.pass, false);
+  assert.equal(report.diagnosis[0].says, "actual equals expected computed with layout=interleaved");
+  assert.equal((await service.compare(y, { ...asked, spec: "rope:dim=4" })).pass, true);
+  const table = "/v1/table?kind=integer&dim=1&positions=0:2";
+  assert.equal((await service.compare([[0], [1]], { expected: table })).mismatched, 0);
+  assert.equal((await service.compare([1, 2], { expected: [1, 3], atol: 1 })).pass, true);
+  await assert.rejects(service.compare([1], { expected: [2], strict: true }), { status: 422 });
+});
+
 test("raw answers, and conditions", async () => {
   const path = "/v1/table.csv?kind=integer&dim=1&positions=0:2";
   const answer = await service.get(path);

@@ -60,9 +60,9 @@ static bool read_expected(struct comparing *own)
 {
     struct job *job = own->job;
     const json_t *member = json_object_get(job->doc.root, "expected");
-    bool apply = json_object_get(member, "spec") || json_object_get(member, "specs");
-    own->has_recipe = apply || json_object_get(member, "get");
-    if (!apply && !none_beside(job))
+    own->has_recipe = json_object_get(member, "spec") || json_object_get(member, "specs") ||
+                      json_object_get(member, "get");
+    if (!own->has_recipe && !none_beside(job))
         return false;
     if (own->has_recipe)
         return recipe_read(&own->recipe, job, member);

@@ -37,11 +37,10 @@ static void insert(struct comparing *own, const struct suspect *suspect)
     own->suspects[i] = *suspect;
 }
 
-/* How much of the difference a suspect may leave; without one that is finite any is better. */
+/* How much of the difference a suspect may leave; where that has no size nothing comes near. */
 static double limit_of(const struct comparing *own)
 {
-    double rms = own->shapes_agree ? own->result.rms : INFINITY;
-    return isnan(rms) ? INFINITY : NEAR * rms;
+    return own->shapes_agree && !isnan(own->result.rms) ? NEAR * own->result.rms : -1;
 }
 
 void suspect_take(struct comparing *own, const struct suspect *suspect, const struct tensor *made)

@@ -9,6 +9,8 @@
 
 #include "compare.h"
 
+#define FACTOR_LEAST 1e-5 /* a factor nearer to 1 is no mistake but rounding */
+
 /* Elements of what is expected, moved or changed. */
 struct trial {
     struct comparing *own;
@@ -232,7 +234,7 @@ static void try_factor(struct trial *trial, const struct guess *guess)
         squares += finite ? e * e : 0;
     }
     double factor = products / squares;
-    if (!isfinite(factor) || factor == 0 || factor == 1)
+    if (!isfinite(factor) || factor == 0 || fabs(factor - 1) < FACTOR_LEAST)
         return;
     begin(trial);
     for (size_t i = 0; i < trial->from->count; i++)

@@ -12,6 +12,7 @@
 #include "write.h"
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define APPLY_TARGET   "/v1/apply"
 
 /* ---- JSON as it was ------------------------------------------------------------------------- */
 
@@ -78,24 +79,6 @@ static const char *keep_text(struct job *job, struct buf *text)
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static bool read_get(struct recipe *recipe, const json_t *expected)
-{
-    struct job *job = recipe->job;
-    struct err *err = &job->request->err;
-    const char *target = json_string_value(json_object_get(expected, "get"));
-    recipe->where = "/expected/get";
-    if (json_object_size(expected) > 1)
-        return err_add(err, ERR_unknown_parameter, "/expected", "put it into the path's query",
-                       "beside \"get\" nothing is read");
-    if (!target || strncmp(target, "/v1/", 4) != 0)
-        return err_add(err, ERR_invalid_value, recipe->where, RECIPE_HINT,
-                       "get must be a path of this service, as in /v1/table?kind=rope&dim=64; "
-                       "nothing is fetched from elsewhere");
-    recipe->request = arena_strndup(&job->request->arena, target, strlen(target));
-    return recipe->request ||
-           err_add(err, ERR_overloaded, NULL, NULL, "no memory for the comparison");
-}
-
 /* A tensor that the apply gets: inside `expected`, or beside it as in a file. */
 static bool read_tensor(struct recipe *recipe, const json_t *expected, const char *name)
 {
@@ -146,7 +129,7 @@ static bool keep_request(struct recipe *recipe, const json_t *expected)
     json_object_foreach((json_t *)expected, key, value)
     {
         const char *at = field_pointer(arena, "/expected/", key);
-        if (recipe_is_tensor(key))
+        if (recipe_is_tensor(key) || strcmp(key, "get") == 0)
             continue;
         buf_puts(&text, text.len > 1 ? "," : "");
         json_write_string(&text, key, strlen(key));
@@ -158,15 +141,53 @@ static bool keep_request(struct recipe *recipe, const json_t *expected)
     return recipe->request;
 }
 
-static bool read_apply(struct recipe *recipe, const json_t *expected)
+static bool read_tensors(struct recipe *recipe, const json_t *expected)
 {
     bool ok = true;
-    recipe->where = "/expected";
-    recipe->post = true;
-    recipe->path = "/v1/apply";
     for (const char *const *name = apply_endpoint.tensors; *name; name++)
         ok = read_tensor(recipe, expected, *name) && ok;
-    return ok && keep_request(recipe, expected);
+    return ok;
+}
+
+static bool read_apply(struct recipe *recipe, const json_t *expected)
+{
+    recipe->where = "/expected";
+    recipe->post = true;
+    recipe->target = APPLY_TARGET;
+    return read_tensors(recipe, expected) && keep_request(recipe, expected);
+}
+
+static bool is_apply_path(const char *target)
+{
+    static const char apply[] = "/v1/apply";
+    return strncmp(target, apply, strlen(apply)) == 0 && strchr("?.", target[strlen(apply)]);
+}
+
+/* A path; with vectors beside it that of an apply of these, and all else is as in its body. */
+static bool read_get(struct recipe *recipe, const json_t *expected)
+{
+    struct job *job = recipe->job;
+    struct err *err = &job->request->err;
+    const char *target = json_string_value(json_object_get(expected, "get"));
+    recipe->where = "/expected/get";
+    if (!target || strncmp(target, "/v1/", 4) != 0)
+        return err_add(err, ERR_invalid_value, recipe->where, RECIPE_HINT,
+                       "get must be a path of this service, as in /v1/table?kind=rope&dim=64; "
+                       "nothing is fetched from elsewhere");
+    recipe->target = arena_strndup(&job->request->arena, target, strlen(target));
+    if (!recipe->target)
+        return err_add(err, ERR_overloaded, NULL, NULL, "no memory for the comparison");
+    if (!read_tensors(recipe, expected))
+        return false;
+    recipe->post = recipe->tensors_n > 0 && is_apply_path(target);
+    if (recipe->post)
+        return keep_request(recipe, expected);
+    if (json_object_size(expected) > 1)
+        return err_add(err, ERR_unknown_parameter, "/expected", "put it into the path's query",
+                       "beside \"get\" nothing is read");
+    return recipe->tensors_n == 0 ||
+           err_add(err, ERR_conflicting_parameters, recipe->where, "leave it out",
+                   "\"%s\" has no effect on a GET of %.60s", recipe->tensors[0].name, target);
 }
 
 bool recipe_read(struct recipe *recipe, struct job *job, const json_t *expected)
@@ -245,7 +266,6 @@ static bool learn_apply(struct recipe *recipe, const struct job *sub,
             return true;
         *x = *found;
         recipe->post = true;
-        recipe->path = "/v1/apply";
     }
     while (recipe->encoded < recipe->tensors_n &&
            strcmp(recipe->tensors[recipe->encoded].name, name) != 0)

@@ -22,7 +22,8 @@ struct recipe {
     struct job *job; /* the comparison; memory is its request's */
     bool post;       /* an apply; else a GET */
     const char *path, *where;
-    const char *request; /* as it was given: the body's JSON, or the target of the GET */
+    const char *target;  /* of the request as it was given */
+    const char *request; /* and, of an apply, the JSON in its body */
     struct safetensors_tensor tensors[RECIPE_TENSORS_MAX]; /* posted */
     size_t tensors_n;
 

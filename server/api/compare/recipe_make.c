@@ -11,6 +11,7 @@
 #include "write.h"
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define AGAIN_TARGET   "/v1/apply.safetensors"
 
 /* ---- Requests ------------------------------------------------------------------------------- */
 
@@ -118,18 +119,17 @@ static void pass_errors(const struct recipe *recipe, const struct err *from)
 }
 
 /* Runs the request; `sub` is to be ended in any case. */
-static bool run(struct recipe *recipe, struct app *beside, struct request *sub, const char *request,
-                const void *encoded)
+static bool run(struct recipe *recipe, struct app *beside, struct request *sub, const char *target,
+                const char *request, const void *encoded)
 {
     static const struct header types[] = {{"Content-Type", "application/x-safetensors"}};
     const struct http_hooks hooks = app_hooks(beside);
     struct local_limits limits = local_limits_of(recipe->job->request);
-    struct local_call call = {.method = "GET", .target = request};
+    struct local_call call = {.method = "GET", .target = target};
     if (recipe->post) {
         if (!write_body(recipe, request, encoded, &call.body_len))
             return false;
-        call = (struct local_call){"POST",       "/v1/apply.safetensors", types, 1, recipe->body,
-                                   call.body_len};
+        call = (struct local_call){"POST", target, types, 1, recipe->body, call.body_len};
         limits.body_max = call.body_len;
     }
     if (!local_begin(sub, &hooks, &limits, &call))
@@ -176,14 +176,14 @@ static bool is_computed(const struct request *sub)
 bool recipe_make(struct recipe *recipe)
 {
     struct err *err = &recipe->job->request->err;
-    const char *request = recipe->post ? recipe->request : as_safetensors(recipe, recipe->request);
+    const char *target = as_safetensors(recipe, recipe->target);
     struct gathered out = {0};
     struct safetensors file;
     struct request sub;
     struct app beside;
-    if (!request || !app_beside(&beside, recipe->job->app))
+    if (!target || !app_beside(&beside, recipe->job->app))
         return err_add(err, ERR_overloaded, NULL, NULL, "no memory for the comparison");
-    bool begun = run(recipe, &beside, &sub, request, NULL);
+    bool begun = run(recipe, &beside, &sub, target, recipe->request, NULL);
     if (begun && sub.err.n > 0)
         pass_errors(recipe, &sub.err);
     else if (begun && !is_computed(&sub))
@@ -263,7 +263,8 @@ bool recipe_make_again(struct recipe *recipe, const struct recipe_edit *edit, st
     append_request(&text, recipe, edit);
     bool ok = !text.failed && app_beside(&beside, recipe->job->app);
     if (ok) {
-        bool begun = run(recipe, &beside, &sub, text.data, edit->encoded);
+        bool begun = run(recipe, &beside, &sub, recipe->post ? AGAIN_TARGET : text.data, text.data,
+                         edit->encoded);
         ok = begun && sub.err.n == 0 && is_computed(&sub) &&
              take_answer(recipe, &sub, &out, &file, made);
         if (begun)
