@@ -353,8 +353,8 @@ Test(apply, tokens_without_a_position)
                 memcpy(row, all.at[0], n * sizeof *row);
                 memcpy(column, all.at[1], n * sizeof *column);
                 row[0] = column[0] = row[2] = column[2] = NAN;
-                struct pe_stages stages = {staged ? 1u << PE_STAGE_APPLY : 0,
-                                           {[PE_STAGE_APPLY] = PE_BF16}};
+                struct pe_stages stages = {.named = staged ? 1u << PE_STAGE_APPLY : 0,
+                                           .dtype = {[PE_STAGE_APPLY] = PE_BF16}};
                 struct pe_view in;
                 struct pe_view out;
                 fill_wild(floats[d], x, n * dim);

@@ -41,10 +41,12 @@ KERNEL_INLINE void rotate_apart(enum pe_dtype dtype, struct place at, bool strea
 {
     struct sixteen y;
     struct sixteen z;
+    struct sixteen first = load_sixteen(dtype, at.a);
+    struct sixteen second = load_sixteen(dtype, at.b);
     EACH_QUAD(k)
     {
-        quad a = load_quad(dtype, at.a, k * QUAD_LANES);
-        quad b = load_quad(dtype, at.b, k * QUAD_LANES);
+        quad a = first.v[k];
+        quad b = second.v[k];
         quad c = quad_load(at.c + k * QUAD_LANES);
         quad s = quad_load(at.s + k * QUAD_LANES);
         y.v[k] = sum_of(a * c, -(b * s));
@@ -59,10 +61,11 @@ KERNEL_INLINE void rotate_adjacent(enum pe_dtype dtype, struct place at, bool st
                                    ordered *lanes)
 {
     struct sixteen y;
+    struct sixteen members = load_sixteen(dtype, at.a);
     EACH_QUAD(k)
     {
         size_t i = k * QUAD_LANES;
-        quad x = load_quad(dtype, at.a, i);
+        quad x = members.v[k];
         quad swapped = load_swapped(dtype, at.a, i, x);
         y.v[k] = sum_of(x * quad_load(at.c + i), swapped * quad_load(at.s + i));
     }
