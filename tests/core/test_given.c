@@ -126,7 +126,8 @@ Test(given, is_a_table_like_others)
     static double table[2 * PAIRS * ROWS];
     const double at[] = {7, 0};
     const struct pe_positions positions = {.axes = 1, .n = 2, .at = {at}};
-    const struct pe_stages staged = {1u << PE_STAGE_TABLE, {[PE_STAGE_TABLE] = PE_BF16}};
+    const struct pe_stages staged = {.named = 1u << PE_STAGE_TABLE,
+                                     .dtype = {[PE_STAGE_TABLE] = PE_BF16}};
     double c[2 * PAIRS], s[2 * PAIRS];
     fill_table(table);
     for (int rounds = 0; rounds < 2; rounds++) {
