@@ -73,8 +73,8 @@ Test(properties, are_a_table_for_a_lesson)
     static const char *const lines[] = {
         "rope:dim=64, measured at 128 positions:\n\n",
         "property           holds measured\n",
-        "\nunique             yes   every position has a code of its own (smallest distance\n"
-        "                         = 1.472, first position = 0, second position = 1)\n",
+        "\nunique             yes   every position has a code of its own (smallest distance\n",
+        "\n                         = 1.472, first position = 0, second position = 1)\n",
         "\nrelative           yes   equal distances score equally (spread = 0,",
         "\ndimensions         no    positions have one axis (axes = 1)\n",
         "\nBeyond the positions of training: Has a value everywhere.",
