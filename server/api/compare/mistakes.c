@@ -20,7 +20,7 @@ static void try_row_choices(struct trials *trials, size_t row, const char *becau
 {
     const struct pe_param *param = &trials->spec.params.rows[row];
     const char *choices = param->type == PE_BOOL ? "false true" : param->choices;
-    double now = trials->spec.params.value[row].number, index = 0;
+    size_t now = (size_t)trials->spec.params.value[row].number, index = 0;
     for (const char *at = choices; *at; index++) {
         size_t len = strcspn(at, "| "), word = strcspn(at, " ");
         const char *choice = arena_strndup(&trials->own->job->request->arena, at, len);

@@ -27,17 +27,21 @@ void try_unscaled(struct trials *trials, const struct mistake *mistake)
         "scaling=none", "the frequencies are not scaled, the attention factor is there");
 }
 
-/* Frequencies of a spec, scaled and not, [pairs] each, in the request's memory. */
-static bool frequencies_of(struct trials *trials, const struct pe_spec *spec, double *scaled,
-                           double *plain)
+/* Frequencies of a spec, [pairs] each. */
+struct frequencies {
+    double *scaled, *plain;
+};
+
+static bool frequencies_of(struct trials *trials, const struct pe_spec *spec,
+                           struct frequencies out)
 {
     static const double zero = 0;
     struct job *job = trials->own->job;
     size_t pairs = pe_spec_pairs(spec);
     struct pe_positions one = {.axes = pe_spec_axes(spec), .n = 1};
-    struct pe_frequencies f = {.dtype = PE_F64, .context = 1, .inv_freq = scaled};
+    struct pe_frequencies f = {.dtype = PE_F64, .context = 1, .inv_freq = out.scaled};
     struct pe_plan *plan;
-    f.base_inv_freq = plain;
+    f.base_inv_freq = out.plain;
     f.wavelength = job_alloc(job, pairs, sizeof(double));
     f.turns = job_alloc(job, pairs, sizeof(double));
     f.band = job_alloc(job, pairs, sizeof(int64_t));
@@ -80,7 +84,8 @@ void try_scaled_twice(struct trials *trials, const struct mistake *mistake)
     }
     double *scaled = job_alloc(job, pairs, sizeof *scaled);
     double *plain = job_alloc(job, pairs, sizeof *plain);
-    if (!scaled || !plain || !frequencies_of(trials, &trials->spec, scaled, plain))
+    if (!scaled || !plain ||
+        !frequencies_of(trials, &trials->spec, (struct frequencies){scaled, plain}))
         return;
     for (size_t i = 0; i < pairs; i++)
         scaled[i] = plain[i] > 0 ? scaled[i] * (scaled[i] / plain[i]) : scaled[i];
@@ -190,7 +195,8 @@ void try_denominator(struct trials *trials, const struct mistake *mistake)
         return;
     const struct change changes[CHANGES_MAX] = {{"partial_rotary_factor", NULL},
                                                 {"rotary_dim", NULL}};
-    bool known = trial_change(&whole, changes) && frequencies_of(trials, &whole, scaled, plain);
+    bool known = trial_change(&whole, changes) &&
+                 frequencies_of(trials, &whole, (struct frequencies){scaled, plain});
     pe_spec_release(&whole);
     if (known)
         trial_take_spec(trials,
