@@ -26,6 +26,7 @@
 #include "posenc/draw.h"
 #include "posenc/fault.h"
 #include "posenc/grid.h"
+#include "posenc/identify.h"
 #include "posenc/number.h"
 #include "posenc/param.h"
 #include "posenc/plan.h"

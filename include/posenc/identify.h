@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* identify.h: which encoding makes y of x. See posenc.h. */
+#ifndef POSENC_IDENTIFY_H
+#define POSENC_IDENTIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "apply.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PE_IDENTIFY_ELEMENTS_MAX ((size_t)1 << 20) /* of x, and of y */
+#define PE_IDENTIFY_DIM_MAX      2048              /* channels */
+#define PE_IDENTIFY_TRIED_MAX    4000              /* encodings whose frequencies are compared */
+#define PE_IDENTIFY_FOUND_MAX    16                /* encodings that are kept, and applied to x */
+
+/* A parameter that is known: text, a list, or else a number. */
+struct pe_setting {
+    const char *name;
+    const char *text;
+    const double *list;
+    size_t list_n;
+    double number;
+};
+
+/* How well an encoding explains y. */
+enum pe_explains {
+    PE_EXPLAINS_NOT,
+    PE_EXPLAINS_LIMITS, /* every pair of every vector, as far as libraries are off that compute in
+                           y's dtype */
+    PE_EXPLAINS_BITS,   /* every element, to the bit */
+};
+
+/* What else was done to the vectors. */
+enum pe_twist {
+    PE_TWIST_NONE,
+    PE_TWIST_SWAPPED, /* cosines and sines changed places */
+};
+
+struct pe_candidate {
+    struct pe_spec spec; /* finished */
+    struct pe_stages stages;
+    enum pe_twist twist;
+    enum pe_explains explains;
+    double rms;     /* of y less what the encoding makes of x, over all elements */
+    double max_abs; /* the largest of these differences */
+    double phase_rms; /* the same of the factors of pairs; negative until it is known */
+    double cost;    /* how much there is to say; of equals the simplest comes first */
+};
+
+enum pe_confidence {
+    PE_IDENTIFIED_NOT,       /* nothing that was tried explains y */
+    PE_IDENTIFIED_AMBIGUOUS, /* several do, which give other numbers elsewhere */
+    PE_IDENTIFIED_UNIQUE,
+};
+
+struct pe_identify {
+    const struct pe_view *x, *y; /* same sizes; dim <= PE_IDENTIFY_DIM_MAX */
+    const struct pe_positions *positions;
+    size_t positions_n;   /* lists: 1, or as many as batches */
+    enum pe_dtype dtype;  /* that y was rounded to, whatever its own is */
+    const char *kind;     /* the only one to be tried; NULL: any */
+    const struct pe_setting *known;
+    size_t known_n;
+    const char *const *search; /* parameters that may be other than their defaults, besides the known
+                                  ones; ends with NULL. NULL: all */
+    void *work;                /* pe_identify_work_bytes, 64-byte aligned */
+    bool (*stop)(void *context); /* asked now and then; true: PE_STOPPED. NULL: never */
+    void *stop_context;
+    /* what was found, released by pe_identify_release */
+    enum pe_confidence confidence;
+    struct pe_candidate found[PE_IDENTIFY_FOUND_MAX]; /* the best first */
+    size_t found_n;
+    size_t rivals_n; /* of these, from the first on, as good as it; without those that only spell it
+                        otherwise */
+    size_t tried;
+    bool more;               /* there are more rivals than were tried: with some base in between */
+    double base_low, base_high; /* where bases of the best kind may lie; 0: not known */
+    size_t distinct;         /* different positions */
+};
+
+size_t pe_identify_work_bytes(const struct pe_view *x, size_t positions_n);
+enum pe_status pe_identify(struct pe_identify *job);
+void pe_identify_release(struct pe_identify *job);
+/* Whether two specs give the same numbers at every position, by whatever parameters. */
+bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * drafts.c: specs that might be the one: made of settings, held to what is known, compared with the
+ * lines pair by pair.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "decimals.h"
+#include "elementary.h"
+#include "kind.h"
+#include "params.h"
+#include "search.h"
+
+/* ---- Settings ----------------------------------------------------------------------------- */
+
+static struct pe_setting *setting(struct pe__draft *draft, const char *name)
+{
+    size_t i = 0;
+    while (i < draft->n && strcmp(draft->at[i].name, name) != 0)
+        i++;
+    if (i == draft->n && draft->n < PE__DRAFT_MAX)
+        draft->n++;
+    struct pe_setting *at = &draft->at[i < PE__DRAFT_MAX ? i : PE__DRAFT_MAX - 1];
+    *at = (struct pe_setting){.name = name};
+    return at;
+}
+
+void pe__draft_number(struct pe__draft *draft, const char *name, double number)
+{
+    setting(draft, name)->number = number;
+}
+
+void pe__draft_text(struct pe__draft *draft, const char *name, const char *text)
+{
+    setting(draft, name)->text = text;
+}
+
+void pe__draft_list(struct pe__draft *draft, const char *name, const double *list, size_t n)
+{
+    struct pe_setting *at = setting(draft, name);
+    at->list = list;
+    at->list_n = n;
+}
+
+/* ---- Specs -------------------------------------------------------------------------------- */
+
+static bool set(struct pe_spec *spec, const struct pe_setting *at)
+{
+    struct pe_faults faults = {0};
+    if (at->text)
+        return pe_params_set_text(&spec->params, at->name, at->text, &faults);
+    if (at->list)
+        return pe_params_set_list(&spec->params, at->name, at->list, at->list_n, &faults);
+    return pe_params_set_number(&spec->params, at->name, at->number, &faults);
+}
+
+static int row_of(const struct pe_spec *spec, const char *name)
+{
+    return pe_params_find(&spec->params, name, strlen(name));
+}
+
+static bool is_known(const struct pe__search *search, const struct pe_spec *spec, const char *name)
+{
+    const struct pe_identify *job = search->job;
+    int row = row_of(spec, name);
+    for (size_t i = 0; i < job->known_n; i++)
+        if (row_of(spec, job->known[i].name) == row)
+            return true;
+    return false;
+}
+
+/* Parameters that are not searched have their defaults, or what is known. */
+static bool is_searched(const struct pe__search *search, const struct pe_spec *spec)
+{
+    const struct pe_identify *job = search->job;
+    for (size_t i = 0; job->search && i < spec->params.rows_n; i++) {
+        const char *name = spec->params.rows[i].name;
+        bool asked = strcmp(name, "dim") == 0 || is_known(search, spec, name);
+        for (const char *const *key = job->search; *key && !asked; key++)
+            asked = row_of(spec, *key) == (int)i;
+        if (!asked && spec->params.value[i].given && pe__params_differs(&spec->params, i))
+            return false;
+    }
+    return true;
+}
+
+bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *draft,
+                      struct pe_spec *spec)
+{
+    const struct pe_identify *job = search->job;
+    struct pe_faults faults = {0};
+    pe_spec_init(spec, draft->kind);
+    bool ok = !job->kind || strcmp(job->kind, draft->kind->name) == 0;
+    for (size_t i = 0; ok && i < draft->n; i++)
+        ok = is_known(search, spec, draft->at[i].name) || set(spec, &draft->at[i]);
+    for (size_t i = 0; ok && i < job->known_n; i++)
+        ok = row_of(spec, job->known[i].name) >= 0 && set(spec, &job->known[i]);
+    if (ok && pe_spec_finish(spec, &faults) && is_searched(search, spec))
+        return true;
+    pe_spec_release(spec);
+    return false;
+}
+
+/* ---- Speeds ------------------------------------------------------------------------------- */
+
+#define SPEED_BITS 80
+
+static double number_or(const struct pe_spec *spec, const char *name, double fallback)
+{
+    int row = row_of(spec, name);
+    return row >= 0 && spec->params.value[row].set ? spec->params.value[row].number : fallback;
+}
+
+double pe__speed_of(const struct pe_spec *spec, size_t pair)
+{
+    const struct pe__kind_ops *ops = spec->kind->ops;
+    size_t axis, k = pair;
+    mpfr_t w;
+    mpfr_init2(w, SPEED_BITS);
+    if (ops->pair_source)
+        ops->pair_source(spec, pair, &axis, &k);
+    ops->frequency(spec, k, true, w);
+    double speed = mpfr_get_d(w, MPFR_RNDN);
+    mpfr_clear(w);
+    if (number_or(spec, "angle_unit", 0) != 0)
+        speed *= 2 * PE__PI;
+    return speed * number_or(spec, "direction", 1) * number_or(spec, "position_scale", 1);
+}
+
+double pe__origin_of(const struct pe_spec *spec)
+{
+    return -number_or(spec, "shift", 0) / number_or(spec, "position_scale", 1);
+}
+
+/* The next pair from `pair` on that turns. */
+static size_t next_turning(const struct pe_spec *spec, size_t pair, size_t pairs, double *speed)
+{
+    while (pair < pairs && (*speed = pe__speed_of(spec, pair)) == 0)
+        pair++;
+    return pair;
+}
+
+static bool same_pair(const struct pe_spec *a, size_t i, const struct pe_spec *b, size_t k)
+{
+    if (pe_spec_pair_axis(a, i) != pe_spec_pair_axis(b, k))
+        return false;
+    for (size_t after = 0; after < 2; after++) {
+        size_t first[2], second[2];
+        pe_spec_pair_members(a, i, after, &first[0], &second[0]);
+        pe_spec_pair_members(b, k, after, &first[1], &second[1]);
+        if (first[0] != first[1] || second[0] != second[1])
+            return false;
+    }
+    return true;
+}
+
+bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b)
+{
+    const double same = 1e-11;
+    size_t a_n = pe_spec_pairs(a), b_n = pe_spec_pairs(b), i = 0, k = 0;
+    double gain = pe_spec_attention(a), origin = pe__origin_of(a), speed = 0, other = 0;
+    if (a->kind->acts != b->kind->acts || a_n == 0 || b_n == 0 ||
+        fabs(origin - pe__origin_of(b)) > same * fabs(origin) ||
+        fabs(gain - pe_spec_attention(b)) > same || (gain != 1 && a_n != b_n))
+        return false;
+    for (;; i++, k++) {
+        i = next_turning(a, i, a_n, &speed);
+        k = next_turning(b, k, b_n, &other);
+        if (i == a_n || k == b_n)
+            return i == a_n && k == b_n;
+        if (fabs(speed - other) > same * fabs(speed) || !same_pair(a, i, b, k))
+            return false;
+    }
+}
+
+/* ---- Proposals ---------------------------------------------------------------------------- */
+
+#define CLEAR 8 /* times its error: what a number cannot be off by chance */
+
+/* Whether the speed of a pair is that of its line, of which full turns per step are not known. */
+static bool pair_fits(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
+{
+    const struct pe__turning *line = &search->line[pair];
+    double speed = pe__speed_of(spec, pair), off = speed - line->speed;
+    if (!isfinite(line->error))
+        return true;
+    if (isfinite(line->step) && fabs(off) * line->step > PE__PI)
+        off = pe__wrap(off * line->step) / line->step;
+    return fabs(off) <= CLEAR * line->error + search->noise.drift * fabs(speed);
+}
+
+/* What it costs to say a parameter, besides the digits of its number. */
+static const struct {
+    const char *name;
+    double cost;
+} costs[] = {
+    {"base", 1.5},      {"scaling", 2},        {"kept_pairs", 3},     {"rotary_dim", 1},
+    {"shift", 0.5},     {"position_scale", 2}, {"attention_factor", 2}, {"output_order", 2},
+    {"rotary_offset", 1},
+};
+
+static bool is_usual(const struct pe_spec *spec, const char *name, double number)
+{
+    static const double bases[] = {10000, 500000, 1000000};
+    for (size_t i = 0; strcmp(name, "base") == 0 && i < sizeof bases / sizeof *bases; i++)
+        if (number == bases[i])
+            return true;
+    double dim = (double)pe_spec_dim(spec);
+    return strcmp(name, "rotary_dim") == 0 && (number * 2 == dim || number * 4 == dim);
+}
+
+/* How much there is to say: digits of numbers that are not defaults, and choices. */
+static double cost_of(const struct pe_spec *spec)
+{
+    double cost = 0;
+    for (size_t i = 0; i < spec->params.rows_n; i++) {
+        const struct pe_param *row = &spec->params.rows[i];
+        const struct pe_value *value = &spec->params.value[i];
+        if (!value->given || !pe_params_applies(&spec->params, i) ||
+            !pe__params_differs(&spec->params, i) || strcmp(row->name, "dim") == 0)
+            continue;
+        for (size_t k = 0; k < sizeof costs / sizeof *costs; k++)
+            if (strcmp(costs[k].name, row->name) == 0 &&
+                !is_usual(spec, row->name, value->number))
+                cost += costs[k].cost;
+        if (value->list)
+            cost += 4 * (double)value->list_n;
+        else if ((row->type == PE_REAL || row->type == PE_INT) &&
+                 !is_usual(spec, row->name, value->number))
+            cost += pe__digits(value->number);
+        else
+            cost += 1;
+    }
+    return cost;
+}
+
+static bool is_same(const struct pe_spec *a, const struct pe_spec *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    for (size_t i = 0; i < a->params.rows_n; i++) {
+        const struct pe_value *one = &a->params.value[i], *other = &b->params.value[i];
+        if (one->set != other->set || one->list_n != other->list_n)
+            return false;
+        if (one->set && one->number != other->number)
+            return false;
+        if (one->list_n > 0 && memcmp(one->list, other->list, one->list_n * sizeof *one->list))
+            return false;
+    }
+    return true;
+}
+
+static bool is_there(const struct pe_identify *job, const struct pe_spec *spec)
+{
+    for (size_t i = 0; i < job->found_n; i++)
+        if (is_same(&job->found[i].spec, spec))
+            return true;
+    return false;
+}
+
+/* Puts the spec among those found, or in the place of the one with most to say. */
+static bool keep(struct pe__search *search, struct pe_spec *spec)
+{
+    struct pe_identify *job = search->job;
+    struct pe_candidate *at = &job->found[job->found_n];
+    double cost = cost_of(spec);
+    if (is_there(job, spec)) {
+        pe_spec_release(spec);
+        return true;
+    }
+    if (job->found_n == PE_IDENTIFY_FOUND_MAX) {
+        at = &job->found[0];
+        for (size_t i = 1; i < job->found_n; i++)
+            if (job->found[i].cost > at->cost)
+                at = &job->found[i];
+        job->more = true;
+        if (at->cost <= cost) {
+            pe_spec_release(spec);
+            return false;
+        }
+        pe_spec_release(&at->spec);
+    } else {
+        job->found_n++;
+    }
+    *at = (struct pe_candidate){
+        .spec = *spec, .twist = search->twist, .cost = cost, .phase_rms = -1};
+    return true;
+}
+
+bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec)
+{
+    struct pe_identify *job = search->job;
+    size_t n = search->phases.pairs;
+    if (job->tried >= PE_IDENTIFY_TRIED_MAX) {
+        job->more = true;
+        return false;
+    }
+    job->tried++;
+    bool fits = pe_spec_pairs(spec) == n;
+    for (size_t i = 0; fits && i < n; i++)
+        fits = pair_fits(search, spec, (search->probe + n - i) % n);
+    return fits;
+}
+
+bool pe__search_offer(struct pe__search *search, struct pe_spec *spec)
+{
+    const struct pe_identify *job = search->job;
+    search->stopped = search->stopped || (job->stop && job->stop(job->stop_context));
+    if (!search->stopped && pe__search_fits(search, spec))
+        return keep(search, spec);
+    pe_spec_release(spec);
+    return false;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * identify.c: which encoding makes y of x: sets the search up in the caller's memory and runs its
+ * steps, the likeliest first, until one explains y.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search.h"
+
+/* How far off libraries are whose result has this dtype: for each radian of the fastest pair, and
+ * besides, in parts of a pair's length. */
+static const struct {
+    double unit, drift, library, fixed;
+} limits_of[PE_I64] = {
+    [PE_F64] = {0x1p-51, 0x1p-50, 0x1p-48, 0x1p-47},
+    [PE_F32] = {0x1p-24, 1e-7, 3e-7, 1e-6},
+    [PE_F16] = {0x1p-11, 1e-7, 3e-7, 2e-3},
+    [PE_BF16] = {0x1p-8, 1e-7, 3e-7, 1.6e-2},
+};
+
+#define ALIGNMENT 64
+
+struct block {
+    char *at;
+    size_t used;
+};
+
+/* With at == NULL it only counts. */
+static void *take(struct block *block, size_t n, size_t size)
+{
+    void *memory = block->at ? block->at + block->used : NULL;
+    block->used += (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return memory;
+}
+
+static void lay_out(struct pe__search *search, struct block *block, const struct pe_view *x,
+                    size_t lists_n)
+{
+    size_t rows = lists_n > 1 ? x->batches * x->tokens : x->tokens, pairs = x->dim / 2 + 1;
+    size_t n = x->batches * x->heads * x->tokens * x->dim;
+    for (size_t axis = 0; axis < PE_AXES_MAX; axis++) {
+        search->order[axis] = take(block, rows, sizeof *search->order[axis]);
+        search->place[axis] = take(block, rows, sizeof *search->place[axis]);
+    }
+    search->vector = take(block, 2 * x->dim + 2, sizeof *search->vector);
+    search->memory = take(block, PE__PHASES_DOUBLES * rows * pairs, sizeof *search->memory);
+    search->pairing.at = take(block, pairs, sizeof *search->pairing.at);
+    search->line = take(block, pairs, sizeof *search->line);
+    search->free = take(block, pairs, sizeof *search->free);
+    search->axis = take(block, pairs, 1);
+    search->axes = take(block, pairs, 1);
+    search->x = take(block, pairs, sizeof(double));
+    search->v = take(block, pairs, sizeof(double));
+    search->s = take(block, pairs, sizeof(double));
+    search->z = take(block, pairs, sizeof(double));
+    search->made = take(block, n, sizeof(double));
+    search->apply = take(block, PE__APPLY_BYTES, 1);
+}
+
+size_t pe_identify_work_bytes(const struct pe_view *x, size_t positions_n)
+{
+    struct pe__search search;
+    struct block block = {0};
+    lay_out(&search, &block, x, positions_n);
+    return block.used;
+}
+
+static int by_place(const void *a, const void *b, void *places)
+{
+    const double *at = places;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    return at[i] < at[k] ? -1 : at[i] > at[k] ? 1 : i < k ? -1 : i > k;
+}
+
+/* The rows, and their order along each axis. */
+static void read_places(struct pe__search *search)
+{
+    const struct pe_identify *job = search->job;
+    struct pe__given *given = &search->given;
+    size_t tokens = job->x->tokens;
+    given->rows = job->positions_n > 1 ? job->positions_n * tokens : tokens;
+    given->axes = job->positions->axes;
+    for (size_t axis = 0; axis < given->axes; axis++) {
+        given->at[axis] = search->place[axis];
+        search->order_n = 0;
+        for (size_t row = 0; row < given->rows; row++) {
+            double at = job->positions[row / tokens].at[axis][row % tokens];
+            search->place[axis][row] = at;
+            if (isnan(at))
+                continue;
+            search->order[axis][search->order_n++] = (uint32_t)row;
+            search->reach = fabs(at) > search->reach ? fabs(at) : search->reach;
+        }
+        qsort_r(search->order[axis], search->order_n, sizeof *search->order[axis], by_place,
+                search->place[axis]);
+    }
+}
+
+static size_t count_distinct(const struct pe__search *search)
+{
+    size_t most = 0;
+    for (size_t axis = 0; axis < search->given.axes; axis++) {
+        const double *at = search->given.at[axis];
+        const uint32_t *order = search->order[axis];
+        size_t n = search->order_n > 0;
+        for (size_t i = 1; i < search->order_n; i++)
+            n += at[order[i]] != at[order[i - 1]];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* The likeliest steps first; later ones only where nothing explains y so far. */
+static enum pe_status (*const steps[])(struct pe__search *search) = {
+    pe__search_turned,
+};
+
+enum pe_status pe_identify(struct pe_identify *job)
+{
+    struct pe__search search = {.job = job, .given = {job->x, job->y, .lists_n = job->positions_n}};
+    struct block block = {.at = job->work};
+    enum pe_status status = PE_OK;
+    job->found_n = job->rivals_n = job->tried = 0;
+    job->more = false;
+    job->base_low = job->base_high = 0;
+    lay_out(&search, &block, job->x, job->positions_n);
+    search.unit = limits_of[job->dtype].unit;
+    search.library = limits_of[job->dtype].library;
+    search.fixed = limits_of[job->dtype].fixed;
+    search.noise = (struct pe__noise){2 * search.unit, limits_of[job->dtype].drift};
+    read_places(&search);
+    job->distinct = count_distinct(&search);
+    for (size_t i = 0; status == PE_OK && i < sizeof steps / sizeof *steps; i++) {
+        status = steps[i](&search);
+        pe__search_conclude(&search);
+        if (job->rivals_n > 0)
+            break;
+    }
+    if (job->distinct < 2 && job->confidence == PE_IDENTIFIED_UNIQUE)
+        job->confidence = PE_IDENTIFIED_AMBIGUOUS;
+    return status;
+}
+
+void pe_identify_release(struct pe_identify *job)
+{
+    for (size_t i = 0; i < job->found_n; i++)
+        pe_spec_release(&job->found[i].spec);
+    job->found_n = job->rivals_n = 0;
+}

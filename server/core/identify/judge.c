@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * judge.c: the verdict: every spec that was kept is applied to x, and what comes out is held against
+ * y: bit by bit, and pair by pair as far as libraries are off. As good as the best are those that do
+ * likewise and are no other spelling of it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "kind.h"
+#include "search.h"
+
+#define LIKEWISE 4 /* times the squared error of the best, within the limits of libraries */
+
+/* ---- Pairs against the limits of libraries --------------------------------------------------- */
+
+/* Sums over all pairs of one candidate. */
+struct tally {
+    double squares; /* |factor found - factor expected|^2 by weight */
+    double weights;
+    bool within;
+};
+
+static void tally_pair(const struct pe__search *search, struct tally *tally, size_t at, double c,
+                       double s, double angle)
+{
+    const struct pe__phases *phases = &search->phases;
+    double weight = phases->weight[at];
+    if (!(weight > 0))
+        return;
+    double re = phases->re[at] - c, im = phases->im[at] - s;
+    double off = re * re + im * im, limit = search->fixed + search->library * angle;
+    limit *= sqrt(c * c + s * s) + (search->pairing.adds ? 1 : 0);
+    tally->squares += weight * off;
+    tally->weights += weight;
+    if (!(sqrt(off) + sqrt(phases->rest[at]) <= limit))
+        tally->within = false;
+}
+
+/* The fastest pair's angle of each row, at most. */
+static double fastest_of(const struct pe_spec *spec)
+{
+    double fastest = 0;
+    size_t pairs = pe_spec_pairs(spec);
+    for (size_t pair = 0; pair < pairs; pair++) {
+        double speed = fabs(pe__speed_of(spec, pair));
+        fastest = speed > fastest ? speed : fastest;
+    }
+    return fastest;
+}
+
+static struct tally tally_pairs(const struct pe__search *search,
+                                const struct pe_candidate *candidate, const struct pe_plan *plan)
+{
+    const struct pe__phases *phases = &search->phases;
+    const struct pe_spec *spec = &candidate->spec;
+    struct tally tally = {.within = true};
+    double fastest = fastest_of(spec), origin = pe__origin_of(spec);
+    for (size_t row = 0; row < phases->rows; row++) {
+        struct pe_positions one = {.axes = search->given.axes, .n = 1};
+        double angle = 0;
+        for (size_t axis = 0; axis < one.axes; axis++) {
+            double away = fabs(search->given.at[axis][row] - origin) * fastest;
+            one.at[axis] = &search->given.at[axis][row];
+            angle = away > angle ? away : angle;
+        }
+        if (isnan(one.at[0][0]))
+            continue;
+        pe_table(plan, &one, PE_F64, search->vector, 2 * phases->pairs);
+        for (size_t pair = 0; pair < phases->pairs; pair++) {
+            size_t c, s;
+            pe_spec_pair_channels(spec, pair, &c, &s);
+            tally_pair(search, &tally, pair * phases->rows + row, search->vector[c],
+                       search->vector[s], angle);
+        }
+    }
+    return tally;
+}
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+struct differences {
+    double squares, largest;
+    size_t n, differing;
+};
+
+static struct differences compare(const struct pe__search *search, const struct pe_view *made)
+{
+    const struct pe_view *y = search->given.y;
+    struct differences all = {.n = y->batches * y->heads * y->tokens * y->dim};
+    double *ours = search->vector, *theirs = search->vector + y->dim;
+    for (size_t batch = 0; batch < y->batches; batch++)
+        for (size_t head = 0; head < y->heads; head++)
+            for (size_t token = 0; token < y->tokens; token++) {
+                pe__vector(made, batch, head, token, ours);
+                pe__vector(y, batch, head, token, theirs);
+                for (size_t i = 0; i < y->dim; i++) {
+                    double off = fabs(ours[i] - theirs[i]);
+                    all.differing += off != 0 && !(isnan(ours[i]) && isnan(theirs[i]));
+                    if (isfinite(off)) {
+                        all.squares += off * off;
+                        all.largest = off > all.largest ? off : all.largest;
+                    }
+                }
+            }
+    return all;
+}
+
+/* x encoded as the candidate says and rounded as y was. */
+static bool encode(const struct pe__search *search, const struct pe_plan *plan,
+                   const struct pe_stages *stages, struct pe_view *made)
+{
+    const struct pe_identify *job = search->job;
+    if (pe_apply_work_bytes(plan) > PE__APPLY_BYTES)
+        return false;
+    *made = (struct pe_view){.dtype = job->dtype,
+                             .data = search->made,
+                             .batches = job->x->batches,
+                             .heads = job->x->heads,
+                             .tokens = job->x->tokens,
+                             .dim = job->x->dim};
+    made->token_stride = made->dim;
+    made->head_stride = made->tokens * made->dim;
+    made->batch_stride = made->heads * made->head_stride;
+    pe_apply(&(struct pe_apply){plan, job->positions, job->positions_n, false, job->x, made,
+                                search->apply, stages->named ? stages : NULL, false});
+    return true;
+}
+
+static enum pe_status judge_one(struct pe__search *search, struct pe_candidate *candidate)
+{
+    struct pe_positions all = {.axes = search->given.axes, .n = search->given.rows};
+    struct pe_plan *plan;
+    struct pe_view made;
+    for (size_t axis = 0; axis < all.axes; axis++)
+        all.at[axis] = search->given.at[axis];
+    enum pe_status status = pe_plan_staged(&candidate->spec, &candidate->stages, &all, &plan);
+    if (status != PE_OK)
+        return status;
+    struct tally tally = tally_pairs(search, candidate, plan);
+    candidate->phase_rms = tally.weights > 0 ? sqrt(tally.squares / tally.weights) : 0;
+    candidate->explains = tally.within ? PE_EXPLAINS_LIMITS : PE_EXPLAINS_NOT;
+    candidate->rms = candidate->max_abs = NAN;
+    if (candidate->twist == PE_TWIST_NONE && encode(search, plan, &candidate->stages, &made)) {
+        struct differences off = compare(search, &made);
+        candidate->rms = sqrt(off.squares / (double)(off.n ? off.n : 1));
+        candidate->max_abs = off.largest;
+        if (off.differing == 0)
+            candidate->explains = PE_EXPLAINS_BITS;
+    }
+    pe_plan_free(plan);
+    return PE_OK;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------ */
+
+static bool is_better(const struct pe_candidate *a, const struct pe_candidate *b)
+{
+    if (a->explains != b->explains)
+        return a->explains > b->explains;
+    double sa = a->phase_rms * a->phase_rms, sb = b->phase_rms * b->phase_rms;
+    bool alike = a->explains == PE_EXPLAINS_BITS ||
+                 (a->explains == PE_EXPLAINS_LIMITS && sa <= LIKEWISE * sb && sb <= LIKEWISE * sa);
+    return alike && a->cost != b->cost ? a->cost < b->cost : sa < sb;
+}
+
+static void sort(struct pe_identify *job)
+{
+    for (size_t i = 1; i < job->found_n; i++) {
+        struct pe_candidate at = job->found[i];
+        size_t k = i;
+        for (; k > 0 && is_better(&at, &job->found[k - 1]); k--)
+            job->found[k] = job->found[k - 1];
+        job->found[k] = at;
+    }
+}
+
+static bool is_rival(const struct pe_candidate *best, const struct pe_candidate *other)
+{
+    double floor = best->phase_rms * best->phase_rms;
+    return other->explains == best->explains &&
+           (best->explains == PE_EXPLAINS_BITS ||
+            other->phase_rms * other->phase_rms <= LIKEWISE * floor);
+}
+
+/* Rivals that give other numbers come behind the best; then what says the same otherwise. */
+static void count_rivals(struct pe_identify *job)
+{
+    job->rivals_n = job->found_n > 0 && job->found[0].explains != PE_EXPLAINS_NOT ? 1 : 0;
+    for (size_t i = 1; job->rivals_n > 0 && i < job->found_n; i++) {
+        struct pe_candidate at = job->found[i];
+        if (!is_rival(&job->found[0], &at) ||
+            pe_spec_same_numbers(&job->found[0].spec, &at.spec))
+            continue;
+        for (size_t k = i; k > job->rivals_n; k--)
+            job->found[k] = job->found[k - 1];
+        job->found[job->rivals_n++] = at;
+    }
+    job->confidence = job->rivals_n == 0                          ? PE_IDENTIFIED_NOT
+                      : job->rivals_n > 1 || job->more            ? PE_IDENTIFIED_AMBIGUOUS
+                                                                  : PE_IDENTIFIED_UNIQUE;
+}
+
+enum pe_status pe__search_judge(struct pe__search *search)
+{
+    struct pe_identify *job = search->job;
+    enum pe_status status = PE_OK;
+    for (size_t i = 0; status == PE_OK && i < job->found_n; i++)
+        if (job->found[i].phase_rms < 0)
+            status = judge_one(search, &job->found[i]);
+    return status;
+}
+
+void pe__search_conclude(struct pe__search *search)
+{
+    sort(search->job);
+    count_rivals(search->job);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * lines.c: the lines of all pairs of a hypothesis, the lengths they are multiplied by, and where they
+ * begin: the place whose angle is 0 in all pairs, which a shift has moved.
+ */
+#include <math.h>
+
+#include "decimals.h"
+#include "elementary.h"
+#include "search.h"
+
+#define CLEAR       6   /* times its error */
+#define SURE        0.5 /* radians */
+#define LONG_STEP   3   /* in which a pair may make more than half a turn */
+
+/* The axis whose places explain the angles of a pair best; bits of all that do. */
+static size_t best_axis(const struct pe__search *search, size_t pair, unsigned char *bits,
+                        struct pe__turning *best)
+{
+    size_t axis = 0;
+    *bits = 0;
+    for (size_t a = 0; a < search->given.axes; a++) {
+        struct pe__turning line =
+            pe__turning_of(&search->phases, pair, search->given.at[a], search->order[a],
+                           search->order_n, &search->noise);
+        if (line.worst <= CLEAR)
+            *bits |= (unsigned char)(1U << a);
+        if (a == 0 || line.worst < best->worst) {
+            *best = line;
+            axis = a;
+        }
+    }
+    return axis;
+}
+
+/* What pairs that turn multiply lengths by: the mean of it, and its error. */
+static void read_gain(struct pe__search *search)
+{
+    const struct pe__phases *phases = &search->phases;
+    double sum = 0, n = 0;
+    search->gain = 1;
+    search->gain_error = 2 * search->unit;
+    for (size_t pair = 0; pair < phases->pairs; pair++)
+        for (size_t i = 0; i < search->order_n; i++) {
+            size_t at = pair * phases->rows + search->order[0][i];
+            bool stands = phases->re[at] == 1 && phases->im[at] == 0 && phases->rest[at] == 0;
+            if (!(phases->weight[at] > 0) || stands)
+                continue;
+            sum += sqrt(phases->re[at] * phases->re[at] + phases->im[at] * phases->im[at]);
+            n++;
+        }
+    if (n == 0)
+        return;
+    search->gain = sum / n;
+    search->gain_error = 2 * search->unit / sqrt(n) + search->fixed / 32;
+    if (fabs(search->gain - 1) <= CLEAR * search->gain_error)
+        search->gain = 1;
+}
+
+void pe__search_free_lines(struct pe__search *search)
+{
+    for (size_t pair = 0; pair < search->phases.pairs; pair++) {
+        size_t axis = best_axis(search, pair, &search->axes[pair], &search->free[pair]);
+        search->axis[pair] = (unsigned char)axis;
+    }
+    read_gain(search);
+}
+
+void pe__search_lines(struct pe__search *search, double origin)
+{
+    for (size_t pair = 0; pair < search->phases.pairs; pair++) {
+        size_t axis = search->axis[pair];
+        search->line[pair] = search->free[pair];
+        pe__turning_from(&search->line[pair], origin, &search->phases, pair,
+                         search->given.at[axis], search->order[axis], search->order_n,
+                         &search->noise);
+    }
+}
+
+/* Refines where the lines begin by one pair, if what is known so far leaves no choice of turns. */
+static bool refine(const struct pe__turning *line, const struct pe__noise *noise,
+                   struct pe__estimate *origin)
+{
+    double speed = line->speed, distance = line->p0 - origin->value;
+    double spread = origin->error * fabs(speed);
+    double drift = fabs(speed * distance) * noise->drift;
+    double noisy = sqrt(noise->angle * noise->angle + drift * drift +
+                        line->error * line->error * distance * distance);
+    double off = pe__wrap(line->angle0 - pe__wrap(speed * distance));
+    if (!(spread < SURE) || !(noisy < SURE) || fabs(off) > CLEAR * (spread + noisy))
+        return false;
+    double error = noisy / fabs(speed), value = origin->value - off / speed;
+    double a = 1 / (error * error), b = 1 / (origin->error * origin->error);
+    origin->value = (a * value + b * origin->value) / (a + b);
+    origin->error = 1 / sqrt(a + b);
+    return true;
+}
+
+size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX])
+{
+    struct pe__estimate origin = {0, INFINITY};
+    size_t n = 0, pairs = search->phases.pairs;
+    bool more = false;
+    for (size_t pair = pairs; pair-- > 0;) {
+        const struct pe__turning *line = &search->free[pair];
+        double speed = line->speed;
+        if (!(fabs(speed) > CLEAR * line->error) || fabs(speed) > 0x1p20)
+            continue;
+        if (isfinite(origin.error)) {
+            refine(line, &search->noise, &origin);
+            continue;
+        }
+        double off = pe__wrap(line->angle0 - pe__wrap(speed * line->p0));
+        origin.value = -off / speed;
+        double distance = fabs(line->p0 - origin.value);
+        origin.error = (search->noise.angle + line->error * distance) / fabs(speed);
+    }
+    double values[PE__ORIGINS_MAX], error = CLEAR * origin.error;
+    size_t found = isfinite(error) ? pe__wholes(origin.value - error, origin.value + error, values,
+                                                PE__ORIGINS_MAX - 1, &more)
+                                   : 0;
+    if (found == 0 || fabs(origin.value) <= error)
+        out[n++] = 0;
+    for (size_t i = 0; i < found; i++)
+        if (values[i] != 0)
+            out[n++] = values[i];
+    if (fabs(origin.value) > error && search->free[0].step > LONG_STEP)
+        out[n++] = 0; /* turns may have been lost */
+    if (more)
+        search->job->more = true;
+    return n;
+}

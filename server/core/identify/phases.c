@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * phases.c: factors of pairs of channels by least squares: the sum of conj(x) y over the sum of
+ * |x|^2, with vectors of all heads, and of all batch rows that share their positions.
+ */
+#include "phases.h"
+
+#include <math.h>
+
+#include "elementary.h"
+#include "kind.h"
+
+void pe__pairing_of(const struct pe_spec *spec, struct pe__pairing *pairing)
+{
+    pairing->pairs = pe_spec_pairs(spec);
+    pairing->adds = spec->kind->acts == PE_ADDS;
+    for (size_t pair = 0; pair < pairing->pairs; pair++) {
+        size_t a, b, c, d;
+        if (pairing->adds) {
+            spec->kind->ops->pair_channels(spec, pair, &a, &b);
+            c = a;
+            d = b;
+        } else {
+            pe_spec_pair_members(spec, pair, false, &a, &b);
+            pe_spec_pair_members(spec, pair, true, &c, &d);
+        }
+        pairing->at[pair][0] = (uint32_t)a;
+        pairing->at[pair][1] = (uint32_t)b;
+        pairing->at[pair][2] = (uint32_t)c;
+        pairing->at[pair][3] = (uint32_t)d;
+    }
+}
+
+void pe__vector(const struct pe_view *view, size_t batch, size_t head, size_t token, double *out)
+{
+    size_t first =
+        batch * view->batch_stride + head * view->head_stride + token * view->token_stride;
+    if (view->dtype == PE_F32) {
+        const float *at = (const float *)view->data + first;
+        for (size_t i = 0; i < view->dim; i++)
+            out[i] = (double)at[i];
+        return;
+    }
+    for (size_t i = 0; i < view->dim; i++)
+        out[i] = pe_load(view->dtype, view->data, first + i);
+}
+
+/* ---- Sums ---------------------------------------------------------------------------------- */
+
+static void take_turned(struct pe__phases *phases, const struct pe__pairing *pairing, size_t row,
+                        const double *x, const double *y)
+{
+    for (size_t pair = 0; pair < phases->pairs; pair++) {
+        const uint32_t *channel = pairing->at[pair];
+        double a = x[channel[0]], b = x[channel[1]], c = y[channel[2]], d = y[channel[3]];
+        size_t at = pair * phases->rows + row;
+        phases->re[at] += a * c + b * d;
+        phases->im[at] += a * d - b * c;
+        phases->weight[at] += a * a + b * b;
+        phases->rest[at] += c * c + d * d;
+    }
+}
+
+static void take_added(struct pe__phases *phases, const struct pe__pairing *pairing, size_t row,
+                       const double *x, const double *y)
+{
+    for (size_t pair = 0; pair < phases->pairs; pair++) {
+        uint32_t c = pairing->at[pair][0], s = pairing->at[pair][1];
+        size_t at = pair * phases->rows + row;
+        if (c == (uint32_t)PE__NO_CHANNEL || s == (uint32_t)PE__NO_CHANNEL)
+            continue;
+        double re = y[c] - x[c], im = y[s] - x[s];
+        phases->re[at] += re;
+        phases->im[at] += im;
+        phases->weight[at] += 1;
+        phases->rest[at] += re * re + im * im;
+    }
+}
+
+/* What is left of numbers of doubles that should be equal. */
+#define CANCELS 0x1p-46
+
+/* From sums to factors; `rest` has the sum of |y|^2. */
+static void conclude(struct pe__phases *phases)
+{
+    for (size_t i = 0; i < phases->rows * phases->pairs; i++) {
+        double w = phases->weight[i];
+        if (!(w > 0) || !isfinite(w) || !isfinite(phases->rest[i])) {
+            phases->weight[i] = phases->re[i] = phases->im[i] = phases->rest[i] = 0;
+            continue;
+        }
+        double re = phases->re[i] / w, im = phases->im[i] / w;
+        double explained = re * re + im * im, rest = phases->rest[i] / w - explained;
+        phases->re[i] = re;
+        phases->im[i] = im;
+        phases->rest[i] = rest > CANCELS * explained ? rest : 0;
+        phases->angle[i] = pe__arctan2(im, re);
+    }
+}
+
+void pe__phases_of(struct pe__phases *phases, const struct pe__given *given,
+                   const struct pe__pairing *pairing, double *memory, double *vector)
+{
+    size_t n = given->rows * pairing->pairs;
+    const struct pe_view *x = given->x;
+    *phases = (struct pe__phases){given->rows,    pairing->pairs, memory, memory + n,
+                                  memory + 2 * n, memory + 3 * n, memory + 4 * n};
+    for (size_t i = 0; i < PE__PHASES_DOUBLES * n; i++)
+        memory[i] = 0;
+    for (size_t batch = 0; batch < x->batches; batch++)
+        for (size_t head = 0; head < x->heads; head++)
+            for (size_t token = 0; token < x->tokens; token++) {
+                pe__vector(x, batch, head, token, vector);
+                pe__vector(given->y, batch, head, token, vector + x->dim);
+                (pairing->adds ? take_added : take_turned)(
+                    phases, pairing, (given->lists_n > 1 ? batch * x->tokens : 0) + token, vector,
+                    vector + x->dim);
+            }
+    conclude(phases);
+}
+
+void pe__phases_swap(struct pe__phases *phases)
+{
+    for (size_t i = 0; i < phases->rows * phases->pairs; i++) {
+        double re = phases->re[i];
+        phases->re[i] = phases->im[i];
+        phases->im[i] = re;
+        phases->angle[i] = pe__arctan2(re, phases->re[i]);
+    }
+}

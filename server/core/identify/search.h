@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * search.h: the search for an encoding, as its parts share it. Pairs of channels (phases.h) give
+ * lines of angles (turning.h); drafts are specs that might have made them, most of them from a fit
+ * of their speeds (spectrum.h). A draft whose frequencies agree is kept, and in the end applied to x.
+ */
+#ifndef PE_CORE_SEARCH_H
+#define PE_CORE_SEARCH_H
+
+#include "phases.h"
+#include "turning.h"
+
+struct pe__search {
+    struct pe_identify *job;
+    struct pe__given given;
+    double *place[PE_AXES_MAX];   /* what given.at points to */
+    uint32_t *order[PE_AXES_MAX]; /* rows along each axis, those without a position left out */
+    size_t order_n;
+    double reach;             /* the largest |position| */
+    double unit;              /* half a unit in the last place of y, relative */
+    double library;           /* how far off libraries are, for each radian and besides */
+    double fixed;
+    struct pe__noise noise;
+    double *vector;           /* two vectors */
+    void *made;               /* x encoded, in y's dtype */
+    void *apply;              /* scratch of pe_apply */
+    double *memory;           /* of the phases */
+    struct pe__pairing pairing;
+    struct pe__phases phases;
+    double gain, gain_error;  /* what lengths are multiplied by */
+    struct pe__turning *line; /* [pairs], from the origin of the hypothesis at hand */
+    struct pe__turning *free; /* [pairs], without one */
+    unsigned char *axis;      /* [pairs]: the axis that explains a pair best, */
+    unsigned char *axes;      /* and bits of all that do */
+    double *x, *v, *s, *z;    /* [pairs] of fits */
+    size_t probe;             /* the pair that tells most */
+    enum pe_twist twist;
+    bool stopped;
+};
+
+/* ---- Drafts ------------------------------------------------------------------------------- */
+
+#define PE__DRAFT_MAX 20 /* settings */
+
+/* A spec to be: a later setting of a name takes the place of an earlier one. */
+struct pe__draft {
+    const struct pe_kind *kind;
+    struct pe_setting at[PE__DRAFT_MAX];
+    size_t n;
+};
+
+void pe__draft_number(struct pe__draft *draft, const char *name, double number);
+void pe__draft_text(struct pe__draft *draft, const char *name, const char *text);
+void pe__draft_list(struct pe__draft *draft, const char *name, const double *list, size_t n);
+/* The spec with what is known in place of its own settings. False if there is none, or it differs
+ * from a default where that may not be; else it is released by the caller. */
+bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *draft,
+                      struct pe_spec *spec);
+/* Whether its speeds are those of the lines; the pair `probe` is looked at first. */
+bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec);
+/* Keeps the spec if they are, else releases it. Whether they are. */
+bool pe__search_offer(struct pe__search *search, struct pe_spec *spec);
+
+/* Radians per position of a pair, with the sign of its direction, and the place where its angle is
+ * 0. */
+double pe__speed_of(const struct pe_spec *spec, size_t pair);
+double pe__origin_of(const struct pe_spec *spec);
+
+/* ---- Hypotheses --------------------------------------------------------------------------- */
+
+/* Drafts by the speeds of the lines: `draft` says all but base, scaling and attention. */
+void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *draft);
+
+/* The lines of all pairs, and what lengths are multiplied by. */
+void pe__search_free_lines(struct pe__search *search);
+/* Places where they may all begin, 0 first; how many. */
+#define PE__ORIGINS_MAX 4
+size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]);
+/* The lines from such a place on. */
+void pe__search_lines(struct pe__search *search, double origin);
+
+/* Whether y is x turned pair by pair, or with something added: drafts of all that may be. */
+enum pe_status pe__search_turned(struct pe__search *search);
+enum pe_status pe__search_added(struct pe__search *search);
+
+/* ---- Verdict ------------------------------------------------------------------------------ */
+
+#define PE__APPLY_BYTES ((size_t)1 << 21) /* scratch of pe_apply */
+
+/* Applies what was kept since the last time, while the phases are those of its pairs. */
+enum pe_status pe__search_judge(struct pe__search *search);
+/* Sorts what was judged, the best first, and says how sure it is. */
+void pe__search_conclude(struct pe__search *search);
+
+#endif

@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * spectrum.c: bases and scalings by the speeds of the pairs. Their logarithms are linear in the
+ * logarithms of the base and, for most scalings, of the factor; what each is multiplied by follows
+ * from the frequencies of two specs, so that no formula stands here. A fit says in which interval a
+ * parameter lies, and the short decimals of it are proposed, with the others fitted anew.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "decimals.h"
+#include "elementary.h"
+#include "params.h"
+#include "search.h"
+
+#define SPREAD    6    /* times its error: what a parameter may be off */
+#define TRIED     8    /* decimals of one interval */
+#define WIDE      2    /* logarithm of an interval that says nothing */
+#define WIDEST    60   /* to which it is cut */
+#define BY_CHANCE 0.01 /* how often a short decimal may be in an interval where none was meant */
+#define CROOKED   40   /* times what was to be expected: no line */
+#define USABLE    0.25 /* relative error of a speed that has a logarithm */
+#define BASE_FROM 10000.0
+#define BY_FACTOR 4.0
+
+/* The bases of models and papers, for where the speeds do not say. */
+static const double usual_bases[] = {10000,   500000, 1000000, 100,     5000000, 100000, 150000,
+                                     1000,    2000,   160000,  10000000, 8000000, 40000,  50000,
+                                     1500000, 25000,  250000,  600000,  3000000, 2000000};
+
+/* Lengths of contexts that scalings were made for. */
+static const double usual_lengths[] = {8192,   4096,  2048, 32768, 16384, 1024,   512,   65536,
+                                       131072, 262144, 256, 128,   64,    32,     16,    8,
+                                       40960,  10240, 2000, 1000,  100,   524288, 1048576};
+
+/* ---- Fits --------------------------------------------------------------------------------- */
+
+static double direction_of(const struct pe__search *search)
+{
+    double votes = 0;
+    for (size_t pair = 0; pair < search->phases.pairs; pair++) {
+        const struct pe__turning *line = &search->line[pair];
+        double sure = fabs(line->speed) / line->error;
+        if (sure > 3 && fabs(line->speed) * line->step < PE__PI * 0.9)
+            votes += copysign(sure < 1000 ? sure : 1000, line->speed);
+    }
+    return votes < 0 ? -1 : 1;
+}
+
+/* Logarithms of the speeds and their errors; those of no use have infinite ones. Pairs whose turns
+ * are not known to be complete are left out: where steps are long, all but the slow ones. */
+static size_t read_logs(struct pe__search *search, double direction)
+{
+    size_t n = 0;
+    for (size_t pair = search->phases.pairs; pair-- > 0;) {
+        const struct pe__turning *line = &search->line[pair];
+        double speed = line->speed * direction;
+        search->s[pair] = INFINITY;
+        search->v[pair] = 0;
+        if (speed <= 0 || line->error > USABLE * speed)
+            continue;
+        double drift = search->noise.drift;
+        search->v[pair] = pe__log(speed);
+        search->s[pair] = sqrt(line->error * line->error / (speed * speed) + drift * drift);
+        n++;
+    }
+    return n;
+}
+
+/* -v = x ln b by least squares over pairs [first, n). */
+static struct pe__estimate fit_base(const struct pe__search *search, const double *z, double ln_f,
+                                    size_t first, size_t n)
+{
+    double xx = 0, xv = 0;
+    for (size_t i = first; i < n; i++) {
+        double weight = 1 / (search->s[i] * search->s[i]);
+        xx += search->x[i] * search->x[i] * weight;
+        xv -= search->x[i] * (search->v[i] + (z ? z[i] * ln_f : 0)) * weight;
+    }
+    return xx > 0 ? (struct pe__estimate){xv / xx, 1 / sqrt(xx)}
+                  : (struct pe__estimate){NAN, INFINITY};
+}
+
+/* The same with z ln f besides: ln f. */
+static struct pe__estimate fit_factor(const struct pe__search *search, const double *z)
+{
+    double xx = 0, xz = 0, zz = 0, xv = 0, zv = 0;
+    for (size_t i = 0; i < search->phases.pairs; i++) {
+        double weight = 1 / (search->s[i] * search->s[i]), x = search->x[i];
+        xx += x * x * weight;
+        xz += x * z[i] * weight;
+        zz += z[i] * z[i] * weight;
+        xv -= x * search->v[i] * weight;
+        zv -= z[i] * search->v[i] * weight;
+    }
+    double left = zz - (xx > 0 ? xz * xz / xx : 0); /* of z, once x has explained its part */
+    if (!(left > 1e-9 * zz))
+        return (struct pe__estimate){NAN, INFINITY};
+    return (struct pe__estimate){(zv - (xx > 0 ? xz * xv / xx : 0)) / left, 1 / sqrt(left)};
+}
+
+/* Whether a decimal of so many digits lies in an interval of this width by chance. */
+static bool is_chance(double width, int digits)
+{
+    for (int i = 0; i < digits; i++)
+        width *= 10;
+    return digits > PE__SHORT_DIGITS && width > BY_CHANCE;
+}
+
+/* By the logarithm. *more: the interval has others that might as well be meant. */
+static size_t decimals_of(struct pe__estimate ln, double *out, bool *more)
+{
+    double error = SPREAD * ln.error;
+    if (!(error < WIDE))
+        return 0;
+    size_t n = pe__decimals(pe__exp(ln.value - error), pe__exp(ln.value + error), out, TRIED, more);
+    *more = *more || (n > 0 && is_chance(2 * error, pe__digits(out[0])));
+    return n;
+}
+
+/* ---- Drafts ------------------------------------------------------------------------------- */
+
+/* A draft that also multiplies lengths as y says. */
+static bool propose(struct pe__search *search, const struct pe__draft *draft)
+{
+    struct pe_spec spec;
+    struct pe__draft other = *draft;
+    double factors[4], error = SPREAD * search->gain_error;
+    bool more = false, any = false;
+    if (!pe__draft_finish(search, draft, &spec))
+        return false;
+    if (spec.kind->acts != PE_ROTATES || fabs(search->gain - pe_spec_attention(&spec)) <= error)
+        return pe__search_offer(search, &spec);
+    bool fits = pe__search_fits(search, &spec);
+    pe_spec_release(&spec);
+    size_t n = pe__decimals(search->gain - error, search->gain + error, factors, 4, &more);
+    for (size_t i = 0; fits && i < n; i++) {
+        pe__draft_number(&other, "attention_factor", factors[i]);
+        any = (pe__draft_finish(search, &other, &spec) && pe__search_offer(search, &spec)) || any;
+    }
+    if (any && (more || is_chance(2 * error, pe__digits(factors[0]))))
+        search->job->more = true;
+    return any;
+}
+
+/* The same with each of some values of one parameter, which nothing else depends on. */
+static bool propose_each(struct pe__search *search, struct pe__draft *draft, const char *name,
+                         const double *values, size_t n)
+{
+    struct pe_spec spec;
+    bool any = false;
+    pe__draft_number(draft, name, values[0]);
+    if (!pe__draft_finish(search, draft, &spec))
+        return false;
+    struct pe_value *value = pe__params_value(&spec.params, name);
+    for (size_t i = 0; i < n; i++) {
+        value->number = values[i];
+        if (!pe__search_fits(search, &spec))
+            continue;
+        pe__draft_number(draft, name, values[i]);
+        any = propose(search, draft) || any;
+    }
+    pe_spec_release(&spec);
+    return any;
+}
+
+static bool is_base_known(const struct pe__search *search)
+{
+    for (size_t i = 0; i < search->job->known_n; i++)
+        if (strcmp(search->job->known[i].name, "base") == 0)
+            return true;
+    return false;
+}
+
+static void widen(struct pe_identify *job, struct pe__estimate ln)
+{
+    double error = SPREAD * ln.error < WIDEST ? SPREAD * ln.error : WIDEST;
+    double low = pe__exp(ln.value - error), high = pe__exp(ln.value + error);
+    if (job->base_low == 0 || low < job->base_low)
+        job->base_low = low;
+    if (high > job->base_high)
+        job->base_high = high;
+}
+
+/* The usual bases of an interval that has too many others. */
+static bool propose_usual(struct pe__search *search, struct pe__draft *draft,
+                          struct pe__estimate ln)
+{
+    double bases[sizeof usual_bases / sizeof *usual_bases];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof usual_bases / sizeof *usual_bases; i++)
+        if (!(fabs(pe__log(usual_bases[i]) - ln.value) > SPREAD * ln.error))
+            bases[n++] = usual_bases[i];
+    return n > 0 && propose_each(search, draft, "base", bases, n);
+}
+
+/* All bases of an interval. */
+static bool propose_bases(struct pe__search *search, const struct pe__draft *draft,
+                          struct pe__estimate ln)
+{
+    double bases[TRIED];
+    struct pe__draft other = *draft;
+    bool any = false, more = false;
+    if (is_base_known(search))
+        return propose(search, draft);
+    size_t n = decimals_of(ln, bases, &more);
+    if (n == 0 && (any = propose_usual(search, &other, ln)))
+        more = true;
+    for (size_t i = 0; i < n; i++) {
+        if (bases[i] <= 1)
+            continue;
+        pe__draft_number(&other, "base", bases[i]);
+        any = propose(search, &other) || any;
+    }
+    if (any && more)
+        search->job->more = true;
+    if (any)
+        widen(search->job, ln);
+    return any;
+}
+
+/* For each pair -ln of the speed, of this draft. */
+static bool slopes_of(struct pe__search *search, const struct pe__draft *draft, double *out)
+{
+    struct pe_spec spec;
+    if (!pe__draft_finish(search, draft, &spec))
+        return false;
+    bool ok = pe_spec_pairs(&spec) == search->phases.pairs;
+    for (size_t i = 0; ok && i < search->phases.pairs; i++) {
+        double speed = fabs(pe__speed_of(&spec, i));
+        out[i] = speed > 0 ? -pe__log(speed) : INFINITY;
+        if (speed == 0)
+            search->s[i] = INFINITY;
+    }
+    pe_spec_release(&spec);
+    return ok;
+}
+
+/* x: by how much ln of a speed falls with ln of the base. */
+static bool read_x(struct pe__search *search, const struct pe__draft *draft)
+{
+    struct pe__draft template = *draft;
+    if (is_base_known(search))
+        return slopes_of(search, draft, search->x);
+    pe__draft_number(&template, "base", BASE_FROM);
+    if (!slopes_of(search, &template, search->x))
+        return false;
+    for (size_t i = 0; i < search->phases.pairs; i++)
+        search->x[i] = isfinite(search->x[i]) ? search->x[i] / pe__log(BASE_FROM) : 0;
+    return true;
+}
+
+/* ---- Scalings by a factor ------------------------------------------------------------------ */
+
+static const char *const factored[] = {"linear", "ntk_fixed", "ntk_mixed", "ntk_divide"};
+#define FACTORED_N (sizeof factored / sizeof *factored)
+
+/* z: the same with ln of the factor. */
+static bool read_z(struct pe__search *search, const struct pe__draft *draft, const char *scaling)
+{
+    struct pe__draft template = *draft;
+    pe__draft_number(&template, "base", BASE_FROM);
+    pe__draft_text(&template, "scaling", scaling);
+    pe__draft_number(&template, "factor", BY_FACTOR);
+    if (!slopes_of(search, &template, search->z))
+        return false;
+    for (size_t i = 0; i < search->phases.pairs; i++)
+        search->z[i] =
+            isfinite(search->z[i])
+                ? (search->z[i] - search->x[i] * pe__log(BASE_FROM)) / pe__log(BY_FACTOR)
+                : 0;
+    return true;
+}
+
+static bool propose_factored(struct pe__search *search, const struct pe__draft *draft,
+                             const char *scaling)
+{
+    double factors[TRIED];
+    bool any = false, more = false;
+    if (!read_z(search, draft, scaling))
+        return false;
+    struct pe__estimate ln = fit_factor(search, search->z);
+    size_t n = decimals_of(ln, factors, &more);
+    for (size_t i = 0; i < n; i++) {
+        struct pe__draft other = *draft;
+        if (factors[i] == 1)
+            continue;
+        if (factors[i] > 1) {
+            pe__draft_text(&other, "scaling", scaling);
+            pe__draft_number(&other, "factor", factors[i]);
+        } else if (strcmp(scaling, "linear") == 0) {
+            pe__draft_number(&other, "position_scale", 1 / factors[i]);
+        } else {
+            continue;
+        }
+        struct pe__estimate base =
+            fit_base(search, search->z, pe__log(factors[i]), 0, search->phases.pairs);
+        any = propose_bases(search, &other, base) || any;
+    }
+    if (any && more)
+        search->job->more = true;
+    return any;
+}
+
+/* Those that only come to another base: a usual base, stretched by a short factor. */
+static bool propose_rebased(struct pe__search *search, const struct pe__draft *draft,
+                            struct pe__estimate base)
+{
+    bool any = false;
+    struct pe__draft other = *draft;
+    pe__draft_text(&other, "scaling", "ntk");
+    if (!read_z(search, draft, "ntk"))
+        return false;
+    double share = 0; /* of ln f in ln b */
+    for (size_t i = 0; i < search->phases.pairs; i++)
+        if (search->x[i] > 0)
+            share = search->z[i] / search->x[i];
+    for (size_t k = 0; share > 0 && k < sizeof usual_bases / sizeof *usual_bases; k++) {
+        double factors[TRIED];
+        bool more = false;
+        struct pe__estimate ln = {(base.value - pe__log(usual_bases[k])) / share,
+                                  base.error / share};
+        size_t n = ln.value > 0.01 && ln.value < 7 ? decimals_of(ln, factors, &more) : 0;
+        for (size_t i = 0; i < n && pe__digits(factors[i]) <= PE__SHORT_DIGITS; i++) {
+            pe__draft_number(&other, "base", usual_bases[k]);
+            pe__draft_number(&other, "factor", factors[i]);
+            any = factors[i] > 1 && (propose(search, &other) || any);
+        }
+    }
+    return any;
+}
+
+/* ---- Scalings that keep fast pairs ---------------------------------------------------------- */
+
+/* How a scaling is written whose factor and length are fitted. */
+static const struct ramp {
+    const char *scaling;
+    struct pe_setting more[2];
+} ramps[] = {
+    {"llama3", {{0}}},
+    {"yarn", {{0}}},
+    {"yarn", {{.name = "truncate", .text = "false"}}},
+    {"yarn", {{.name = "truncate", .text = "false"}, {.name = "yarn_clamp", .text = "pairs"}}},
+    {"ntk_by_parts", {{0}}},
+};
+
+/* The base by the pairs before any is divided: as many as one base explains. */
+static struct pe__estimate fit_head(const struct pe__search *search, size_t *end)
+{
+    struct pe__estimate base = {NAN, INFINITY};
+    size_t n = search->phases.pairs, i = 1;
+    for (; i < n; i++) {
+        if (!isfinite(search->s[i]) || search->x[i] <= 0)
+            continue;
+        double expected = -base.value * search->x[i];
+        double limit = SPREAD * sqrt(search->s[i] * search->s[i] +
+                                     base.error * base.error * search->x[i] * search->x[i]);
+        if (isfinite(base.error) && fabs(search->v[i] - expected) > limit / 2)
+            break;
+        base = fit_base(search, NULL, 0, 1, i + 1);
+    }
+    *end = i;
+    return base;
+}
+
+/* ln of the factor by the last pairs that are all divided by the same. */
+static struct pe__estimate fit_tail(const struct pe__search *search, double ln_base, size_t head)
+{
+    double sum = 0, weights = 0;
+    for (size_t i = search->phases.pairs; i-- > head;) {
+        if (!isfinite(search->s[i]))
+            continue;
+        double ln = -search->v[i] - search->x[i] * ln_base;
+        double limit = SPREAD * (search->s[i] + (weights > 0 ? 1 / sqrt(weights) : INFINITY));
+        if (weights > 0 && fabs(ln - sum / weights) > limit)
+            break;
+        sum += ln / (search->s[i] * search->s[i]);
+        weights += 1 / (search->s[i] * search->s[i]);
+    }
+    return weights > 0 ? (struct pe__estimate){sum / weights, 1 / sqrt(weights)}
+                       : (struct pe__estimate){NAN, INFINITY};
+}
+
+/* The length of llama3's rule by one blended pair: the share that is kept is linear in it. */
+static size_t blended_lengths(const struct pe__search *search, double ln_base, double factor,
+                              double *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < search->phases.pairs && n < max; i++) {
+        if (!isfinite(search->s[i]))
+            continue;
+        double w = pe__exp(-search->x[i] * ln_base), ratio = pe__exp(search->v[i]) / w;
+        double share = (ratio - 1 / factor) / (1 - 1 / factor);
+        if (share < 0.05 || share > 0.95)
+            continue;
+        bool more = false;
+        double error = SPREAD * search->s[i] * ratio / (1 - 1 / factor);
+        double low = 2 * PE__PI / w * (1 + 3 * (share - error));
+        double high = 2 * PE__PI / w * (1 + 3 * (share + error));
+        n += pe__wholes(low, high, out + n, max - n < 3 ? max - n : 3, &more);
+    }
+    return n;
+}
+
+static bool propose_ramp(struct pe__search *search, const struct pe__draft *draft,
+                         const struct ramp *ramp, double ln_base, double factor)
+{
+    struct pe__draft other = *draft;
+    bool any;
+    double lengths[8];
+    pe__draft_text(&other, "scaling", ramp->scaling);
+    pe__draft_number(&other, "factor", factor);
+    for (size_t i = 0; i < 2 && ramp->more[i].name; i++)
+        pe__draft_text(&other, ramp->more[i].name, ramp->more[i].text);
+    any = propose_each(search, &other, "original_max", usual_lengths,
+                       sizeof usual_lengths / sizeof *usual_lengths);
+    bool solves = strcmp(ramp->scaling, "llama3") == 0 && !any;
+    size_t n = solves ? blended_lengths(search, ln_base, factor, lengths, 8) : 0;
+    for (size_t i = 0; i < n; i++) {
+        pe__draft_number(&other, "original_max", lengths[i]);
+        any = propose(search, &other) || any;
+    }
+    return any;
+}
+
+/* Factors of yarn by what lengths are multiplied by, which is linear in their logarithm. */
+static struct pe__estimate factor_by_gain(struct pe__search *search, const struct pe__draft *draft)
+{
+    struct pe__draft template = *draft;
+    struct pe_spec spec;
+    pe__draft_text(&template, "scaling", "yarn");
+    pe__draft_number(&template, "factor", BY_FACTOR);
+    pe__draft_number(&template, "original_max", usual_lengths[0]);
+    if (search->gain == 1 || !pe__draft_finish(search, &template, &spec))
+        return (struct pe__estimate){NAN, INFINITY};
+    double share = (pe_spec_attention(&spec) - 1) / pe__log(BY_FACTOR);
+    pe_spec_release(&spec);
+    return (struct pe__estimate){(search->gain - 1) / share, search->gain_error / share};
+}
+
+/* Bases of the fast pairs: short ones, and usual ones nearby, since a blend begins slowly. */
+#define HEAD_BASES_MAX 24
+
+static size_t head_bases(struct pe__estimate base, size_t head, double out[HEAD_BASES_MAX])
+{
+    double all[TRIED];
+    bool more = false;
+    size_t n = 0, found = decimals_of(base, all, &more);
+    for (size_t i = 0; i < found && n < 3; i++)
+        if (all[i] > 1)
+            out[n++] = all[i];
+    for (size_t i = 0; i < sizeof usual_bases / sizeof *usual_bases && n < HEAD_BASES_MAX; i++)
+        if (head <= 2 || fabs(pe__log(usual_bases[i]) - base.value) <= 4 * SPREAD * base.error)
+            out[n++] = usual_bases[i];
+    return n;
+}
+
+static bool propose_ramps(struct pe__search *search, const struct pe__draft *draft)
+{
+    size_t head;
+    bool any = false;
+    double bases[HEAD_BASES_MAX], factors[TRIED];
+    struct pe__draft other = *draft;
+    struct pe__estimate base = fit_head(search, &head), gain = factor_by_gain(search, draft);
+    search->probe = head < search->phases.pairs ? head : 0;
+    size_t bases_n = head_bases(base, head, bases);
+    for (size_t i = 0; i < bases_n; i++) {
+        double ln_base = pe__log(bases[i]);
+        pe__draft_number(&other, "base", bases[i]);
+        for (size_t r = 0; r < sizeof ramps / sizeof *ramps; r++) {
+            bool fits = false, more = false;
+            bool by_gain = strcmp(ramps[r].scaling, "yarn") == 0 && isfinite(gain.error);
+            struct pe__estimate ln = by_gain ? gain : fit_tail(search, ln_base, head);
+            size_t n = decimals_of(ln, factors, &more);
+            for (size_t k = 0; k < n; k++)
+                fits = (factors[k] > 1 &&
+                        propose_ramp(search, &other, &ramps[r], ln_base, factors[k])) ||
+                       fits;
+            search->job->more = search->job->more || (fits && more);
+            any = any || fits;
+        }
+    }
+    return any;
+}
+
+/* ---- Frequencies without a rule -------------------------------------------------------------- */
+
+#define LIST_DIGITS 5
+
+/* The speeds as multiples of those of a usual base, if all of these are short; else as they are. */
+static bool propose_lists(struct pe__search *search, const struct pe__draft *draft)
+{
+    struct pe__draft other = *draft;
+    size_t n = search->phases.pairs;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(search->s[i]))
+            return false;
+    for (size_t k = 0; k < sizeof usual_bases / sizeof *usual_bases; k++) {
+        bool ok = true;
+        for (size_t i = 0; ok && i < n; i++) {
+            double candidates[1], ln = -search->v[i] - search->x[i] * pe__log(usual_bases[k]);
+            bool more = false;
+            ok = pe__decimals(pe__exp(ln - SPREAD * search->s[i]),
+                              pe__exp(ln + SPREAD * search->s[i]), candidates, 1, &more) > 0 &&
+                 pe__digits(candidates[0]) <= LIST_DIGITS;
+            search->z[i] = candidates[0];
+        }
+        pe__draft_number(&other, "base", usual_bases[k]);
+        pe__draft_list(&other, "freq_factors", search->z, n);
+        if (ok && propose(search, &other))
+            return true;
+    }
+    other = *draft;
+    for (size_t i = 0; i < n; i++)
+        search->z[i] = pe__exp(search->v[i]);
+    pe__draft_list(&other, "freqs", search->z, n);
+    return propose(search, &other);
+}
+
+/* ---- All of them ---------------------------------------------------------------------------- */
+
+/* Where steps are so long that full turns are lost, the usual bases are tried one by one. */
+static bool propose_stretched(struct pe__search *search, const struct pe__draft *draft)
+{
+    static const double factors[] = {1, 2, 4, 8, 16, 32};
+    const struct pe__estimate any_base = {0, INFINITY};
+    bool any = false;
+    if (is_base_known(search))
+        return propose(search, draft);
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        struct pe__draft other = *draft;
+        if (factors[i] != 1) {
+            pe__draft_text(&other, "scaling", "linear");
+            pe__draft_number(&other, "factor", factors[i]);
+        }
+        any = propose_usual(search, &other, any_base) || any;
+    }
+    return any;
+}
+
+/* Whether a base was found that no other could have been taken for. */
+static bool is_clear(const struct pe_identify *job, double width)
+{
+    int row = pe_params_find(&job->found[job->found_n - 1].spec.params, "base", 4);
+    double base = job->found[job->found_n - 1].spec.params.value[row].number;
+    for (int digits = pe__digits(base); digits > 0; digits--)
+        width *= 10;
+    return width < BY_CHANCE;
+}
+
+/* Whether the lines are none: the angles are not in proportion to the places. */
+static bool is_crooked(const struct pe__search *search)
+{
+    size_t n = 0;
+    for (size_t pair = 0; pair < search->phases.pairs; pair++)
+        n += search->line[pair].worst > CROOKED;
+    return 4 * n > search->phases.pairs;
+}
+
+/* Pairs from some number on that do not turn, while those before them do. */
+static size_t still_from(const struct pe__search *search)
+{
+    size_t pair = search->phases.pairs;
+    while (pair > 0 && fabs(search->line[pair - 1].speed) <= SPREAD * search->line[pair - 1].error)
+        pair--;
+    return pair;
+}
+
+void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *draft)
+{
+    struct pe__draft own = *draft;
+    bool turns = draft->kind->acts == PE_ROTATES, any;
+    double direction = turns ? direction_of(search) : 1;
+    if (direction < 0)
+        pe__draft_number(&own, "direction", -1);
+    if (is_crooked(search))
+        return;
+    size_t moving = read_logs(search, direction), still = still_from(search);
+    if (!read_x(search, &own))
+        return;
+    struct pe__estimate base = fit_base(search, NULL, 0, 0, search->phases.pairs);
+    search->probe = search->phases.pairs - 1;
+    any = propose_bases(search, &own, base);
+    if (any && !search->job->more && is_clear(search->job, 2 * SPREAD * base.error))
+        return;
+    if (!any && turns && still < search->phases.pairs && still > 0) {
+        struct pe__draft kept = own;
+        pe__draft_number(&kept, "kept_pairs", (double)still);
+        any = propose_bases(search, &kept, base) || propose_factored(search, &kept, "linear");
+    }
+    if (turns && moving > 1)
+        any = propose_rebased(search, &own, base) || any;
+    for (size_t i = 0; moving > 1 && i < FACTORED_N; i++)
+        any = propose_factored(search, &own, factored[i]) || any;
+    if (turns && ((!any && moving > 2) || search->gain != 1))
+        any = propose_ramps(search, &own);
+    if (!any)
+        any = propose_stretched(search, &own);
+    if (!any && turns)
+        propose_lists(search, &own);
+}

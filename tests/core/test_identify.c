@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * test_identify.c: what was applied is found again: random encodings in three formats, at 2 to 64
+ * positions. Right is an answer whose first encoding gives the same numbers everywhere, by whatever
+ * spelling; where it says that it is not sure, one that has such an encoding among its rivals.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/apply_to.h"
+#include "elementary.h"
+
+#define SPECS_N     10000
+#define TOKENS_MAX  64
+#define DIM_MAX     64
+#define HEADS_MAX   3
+
+static uint64_t draws;
+
+static size_t below(size_t n)
+{
+    return (size_t)(pe_draw(7, "identify", ++draws) % n);
+}
+
+/* ---- Random requests ----------------------------------------------------------------------- */
+
+/* One that models have, or any of three digits. */
+static double random_base(bool usual_only)
+{
+    static const double usual[] = {10000, 500000, 1000000, 100, 150000, 5000000};
+    double base = (double)(101 + below(899));
+    for (size_t tens = below(5); tens > 0; tens--)
+        base *= 10;
+    return usual_only || below(3) ? usual[below(6)] : base;
+}
+
+static size_t random_scaling(char *out, size_t size, bool blends)
+{
+    static const double factors[] = {2, 4, 8, 1.5, 32, 2.5};
+    double factor = factors[below(6)];
+    switch (below(12) + (blends ? 0 : 2)) {
+    case 0:
+        return (size_t)snprintf(out, size, ",scaling=yarn,factor=%g,original_max=%d", factor,
+                                2048 << below(4));
+    case 1:
+        return (size_t)snprintf(out, size, ",scaling=llama3,factor=%g,original_max=%d", factor,
+                                2048 << below(4));
+    case 2:
+        return (size_t)snprintf(out, size, ",scaling=linear,factor=%g", factor);
+    case 3:
+        return (size_t)snprintf(out, size, ",scaling=ntk,factor=%g", factor);
+    case 4:
+        return (size_t)snprintf(out, size, ",scaling=dynamic,factor=2,original_max=64,context=%zu",
+                                64 + below(3) * 64);
+    default:
+        return 0;
+    }
+}
+
+static void random_spec(char *out, size_t size, bool blends)
+{
+    static const char *const shifts[] = {"1", "2", "-1", "7", "0.5"};
+    char scaling[128] = "";
+    size_t dim = (size_t)8 << below(4), n;
+    size_t scaled = random_scaling(scaling, sizeof scaling, blends && dim >= 32);
+    n = (size_t)snprintf(out, size, "rope:dim=%zu,base=%.9g,layout=%s", dim, random_base(scaled > 0),
+                         below(2) ? "half" : "interleaved");
+    if (below(4) == 0)
+        n += (size_t)snprintf(out + n, size - n, ",rotary_dim=%zu", dim / 2);
+    if (below(5) == 0)
+        n += (size_t)snprintf(out + n, size - n, ",direction=-1");
+    if (below(4) == 0)
+        n += (size_t)snprintf(out + n, size - n, ",shift=%s", shifts[below(5)]);
+    snprintf(out + n, size - n, "%s", scaling);
+}
+
+/* From 0 on, from somewhere else on, or here and there. */
+static size_t random_positions(double *at)
+{
+    size_t n = 2 + below(TOKENS_MAX - 1), form = below(4);
+    double position = form == 1 ? (double)below(2000) : 0;
+    for (size_t i = 0; i < n; i++) {
+        at[i] = position;
+        position += form < 3 ? 1 : (double)(1 + below(3));
+    }
+    return n;
+}
+
+struct request {
+    char text[256];
+    enum pe_dtype dtype;
+    double at[TOKENS_MAX];
+    size_t tokens, heads;
+};
+
+static struct request random_request(void)
+{
+    static const enum pe_dtype dtypes[] = {PE_F64, PE_F32, PE_BF16};
+    struct request request = {.dtype = dtypes[below(3)], .heads = 1 + below(HEADS_MAX)};
+    random_spec(request.text, sizeof request.text, request.dtype != PE_BF16);
+    request.tokens = random_positions(request.at);
+    return request;
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+static _Alignas(64) double x[HEADS_MAX * TOKENS_MAX * DIM_MAX], y[HEADS_MAX * TOKENS_MAX * DIM_MAX];
+
+static double normal(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < 12; i++)
+        sum += (double)below(1 << 24) * 0x1p-24;
+    return sum - 6;
+}
+
+static void ask(const struct request *request, struct pe_spec *spec, struct pe_identify *job)
+{
+    struct pe_faults faults = {0};
+    struct pe_view from, to;
+    struct pe_positions positions = positions_of(request->at, request->tokens);
+    cr_assert(pe_spec_parse(request->text, spec, &faults) && pe_spec_finish(spec, &faults), "%s: %s",
+              request->text, faults.item[0].detail);
+    size_t shape[] = {request->heads, request->tokens, pe_spec_dim(spec)};
+    for (size_t i = 0; i < shape[0] * shape[1] * shape[2]; i++)
+        pe_store(request->dtype, x, i, normal());
+    cr_assert(pe_view_init(&from, request->dtype, x, "htd", shape, 3, 1));
+    cr_assert(pe_view_init(&to, request->dtype, y, "htd", shape, 3, 1));
+    apply_views(request->text, &positions, 1, false, &from, &to);
+    *job = (struct pe_identify){.x = &from,
+                                .y = &to,
+                                .positions = &positions,
+                                .positions_n = 1,
+                                .dtype = request->dtype};
+    size_t bytes = (pe_identify_work_bytes(&from, 1) + 63) / 64 * 64;
+    job->work = aligned_alloc(64, bytes);
+    cr_assert_not_null(job->work);
+    cr_assert_eq(pe_identify(job), PE_OK);
+    free(job->work);
+}
+
+/* Whether the spec is among the first n, or is one of those that are told by their base alone. */
+static bool is_among(const struct pe_identify *job, const struct pe_spec *spec, size_t n)
+{
+    double base = pe_spec_effective_base(spec);
+    for (size_t i = 0; i < n; i++)
+        if (pe_spec_same_numbers(&job->found[i].spec, spec))
+            return true;
+    return n > 0 && job->more && job->base_low <= base && base <= job->base_high;
+}
+
+static void show(const struct request *request, const struct pe_identify *job)
+{
+    char text[512];
+    fprintf(stderr, "%s in %s at %g, %g..%g (%zu), %zu heads: confidence %d%s\n", request->text,
+            pe_dtype_name(request->dtype), request->at[0], request->at[1],
+            request->at[request->tokens - 1], request->tokens, request->heads, job->confidence,
+            job->more ? ", more" : "");
+    for (size_t i = 0; i < job->found_n && i < 4; i++) {
+        pe_spec_compact(&job->found[i].spec, text, sizeof text);
+        fprintf(stderr, "    %d %.160s phase %.3g\n", job->found[i].explains, text,
+                job->found[i].phase_rms);
+    }
+}
+
+Test(identify, finds_what_was_applied, .timeout = 300)
+{
+    size_t wrong = 0, missing = 0, unique[PE_DTYPES_N] = {0}, all[PE_DTYPES_N] = {0};
+    size_t first = 0, n = getenv("N") ? (size_t)atoi(getenv("N")) : SPECS_N;
+    for (size_t i = 0; i < n; i++) {
+        struct request request = random_request();
+        struct pe_spec spec;
+        struct pe_identify job;
+        ask(&request, &spec, &job);
+        bool sure = job.confidence == PE_IDENTIFIED_UNIQUE;
+        bool right = is_among(&job, &spec, sure ? 1 : job.found_n);
+        all[request.dtype]++;
+        unique[request.dtype] += sure && right;
+        first += job.found_n > 0 && pe_spec_same_numbers(&job.found[0].spec, &spec);
+        wrong += sure && !right;
+        missing += !sure && !right;
+        if (!right)
+            show(&request, &job);
+        pe_identify_release(&job);
+        pe_spec_release(&spec);
+    }
+    fprintf(stderr, "unique f64 %zu/%zu f32 %zu/%zu bf16 %zu/%zu first %zu wrong %zu missing %zu\n",
+            unique[0], all[0], unique[1], all[1], unique[3], all[3], first, wrong, missing);
+    cr_expect_eq(wrong, 0);
+    cr_expect_eq(missing, 0);
+}
