@@ -114,6 +114,7 @@ static size_t count_distinct(const struct pe__search *search)
 
 /* The likeliest steps first; later ones only where nothing explains y so far. */
 static enum pe_status (*const steps[])(struct pe__search *search) = {
+    pe__search_equal,
     pe__search_turned,
 };
 
@@ -138,7 +139,8 @@ enum pe_status pe_identify(struct pe_identify *job)
         if (job->rivals_n > 0)
             break;
     }
-    if (job->distinct < 2 && job->confidence == PE_IDENTIFIED_UNIQUE)
+    bool still = search.reach == 0 && job->found_n > 0; /* where nothing turns */
+    if ((job->distinct < 2 || still) && job->confidence == PE_IDENTIFIED_UNIQUE)
         job->confidence = PE_IDENTIFIED_AMBIGUOUS;
     return status;
 }
