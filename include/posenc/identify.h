@@ -45,10 +45,10 @@ struct pe_candidate {
     struct pe_stages stages;
     enum pe_twist twist;
     enum pe_explains explains;
-    double rms;     /* of y less what the encoding makes of x, over all elements */
-    double max_abs; /* the largest of these differences */
+    double rms;       /* of y less what the encoding makes of x, over all elements */
+    double max_abs;   /* the largest of these differences */
     double phase_rms; /* the same of the factors of pairs; negative until it is known */
-    double cost;    /* how much there is to say; of equals the simplest comes first */
+    double cost;      /* how much there is to say; of equals the simplest comes first */
 };
 
 enum pe_confidence {
@@ -60,14 +60,14 @@ enum pe_confidence {
 struct pe_identify {
     const struct pe_view *x, *y; /* same sizes; dim <= PE_IDENTIFY_DIM_MAX */
     const struct pe_positions *positions;
-    size_t positions_n;   /* lists: 1, or as many as batches */
-    enum pe_dtype dtype;  /* that y was rounded to, whatever its own is */
-    const char *kind;     /* the only one to be tried; NULL: any */
+    size_t positions_n;  /* lists: 1, or as many as batches */
+    enum pe_dtype dtype; /* that y was rounded to, whatever its own is */
+    const char *kind;    /* the only one to be tried; NULL: any */
     const struct pe_setting *known;
     size_t known_n;
-    const char *const *search; /* parameters that may be other than their defaults, besides the known
-                                  ones; ends with NULL. NULL: all */
-    void *work;                /* pe_identify_work_bytes, 64-byte aligned */
+    const char *const *search;   /* parameters that may be other than their defaults, besides the
+                                    known   ones; ends with NULL. NULL: all */
+    void *work;                  /* pe_identify_work_bytes, 64-byte aligned */
     bool (*stop)(void *context); /* asked now and then; true: PE_STOPPED. NULL: never */
     void *stop_context;
     /* what was found, released by pe_identify_release */
@@ -77,9 +77,9 @@ struct pe_identify {
     size_t rivals_n; /* of these, from the first on, as good as it; without those that only spell it
                         otherwise */
     size_t tried;
-    bool more;               /* there are more rivals than were tried: with some base in between */
+    bool more; /* there are more rivals than were tried: with some base in between */
     double base_low, base_high; /* where bases of the best kind may lie; 0: not known */
-    size_t distinct;         /* different positions */
+    size_t distinct;            /* different positions */
 };
 
 size_t pe_identify_work_bytes(const struct pe_view *x, size_t positions_n);

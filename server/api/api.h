@@ -137,7 +137,7 @@ struct blob *fixtures_new(const struct app *app);
 extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endpoint,
     precision_endpoint, positions_endpoint, apply_endpoint, scores_endpoint, spec_endpoint,
     from_config_endpoint, convert_endpoint, compare_endpoint, properties_endpoint,
-    similarity_endpoint, grid_endpoint, attention_endpoint;
+    similarity_endpoint, grid_endpoint, attention_endpoint, identify_endpoint;
 extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
     pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
     limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint, fixture_endpoint,

@@ -35,6 +35,7 @@ const struct route api_routes[] = {
     { POST, "/v1/from-config",        COMPUTED, &from_config_endpoint },
     { POST, "/v1/convert",            COMPUTED, &convert_endpoint },
     { POST, "/v1/compare",            COMPUTED, &compare_endpoint },
+    { POST, "/v1/identify",           COMPUTED, &identify_endpoint },
     { GET, "/v1/fixtures",            true,  PAGE(fixtures_quick), &fixtures_endpoint },
     { GET, "/v1/fixtures/{name}",     true,  fixture_quick,   NULL, NULL, &fixture_endpoint },
     { GET, "/v1/fixtures.tar",        false, archive_quick,   archive_work, service_settle, &archive_endpoint },

@@ -473,6 +473,16 @@ export class Service {
   }
 
   /**
+   * Which encoding makes y of x: confidence ("unique", "ambiguous", "none"), best (spec, compact,
+   * rms, explains, says), others, ambiguous, advice, conversion. Keys: positions, axes ("bhtd", ...),
+   * heads, known (part of a spec), search (names of parameters), top, dtype (that y was rounded to).
+   * @param {object} keys @param {Options} [options] @returns {Promise<object>}
+   */
+  async identify({ x, y, ...keys }, options) {
+    return (await this.#ask("/v1/identify.json", null, keys, options, { x, y }, true)).json();
+  }
+
+  /**
    * A model's config.json (an object, its text or bytes) as encodings: inv_freq and band [pairs],
    * or slopes [heads]; of models whose layers differ inv_freq_full_attention and the like. `specs`
    * (applies_to, spec, compact), `layers`, `read`, `assumed` and `warnings` stand beside tensors.

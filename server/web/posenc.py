@@ -708,6 +708,16 @@ class Service:
         answer = self._ask("/v1/convert.safetensors", None, keys, tensors, in_body=True)
         return _result(answer, make)
 
+    def identify(self, x, y, **keys):
+        """
+        Which encoding makes y of x: a dict with confidence ("unique", "ambiguous", "none"), best
+        (spec, compact, rms, explains, says), others, ambiguous, advice, conversion. Keys:
+        positions, axes ("bhtd", ...), heads, known (part of a spec), search (names of parameters),
+        top, dtype (that y was rounded to).
+        """
+        tensors = {"x": tensor(x), "y": tensor(y)}
+        return self._ask("/v1/identify.json", None, keys, tensors, in_body=True).json()
+
     def from_config(self, config, **keys):
         """
         A model's config.json (a dict, its text, or a pathlib.Path of the file) as encodings. Result

@@ -67,6 +67,8 @@ static const struct subject {
      "{\"from\":\"half\",\"to\":\"interleaved\",\"x\":[1,2,3]}"},
     {"/v1/compare", "/v1/compare", "", "", "{\"actual\":[1],\"expected\":[1]}",
      "{\"actual\":[1],\"expected\":[2],\"strict\":true}"},
+    {"/v1/identify", "/v1/identify", "", "", "{\"x\":[[1,2]],\"y\":[[1,2]]}",
+     "{\"x\":[[1,2]],\"y\":[[1,2,3]]}"},
     {"/v1/from-config", "/v1/from-config", "", "", "{\"head_dim\":4}", "{\"head_dim\":65536}"},
 };
 

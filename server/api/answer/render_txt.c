@@ -204,7 +204,7 @@ void answer_write_txt(struct buf *out, const struct answer *answer)
 {
     bool readouts = answer->text_readouts || (answer->readouts && answer->readouts->first);
 
-    if (!answer->tensors) { /* not an envelope: all of it is readouts */
+    if (!answer->tensors && !answer->text_readouts) { /* no envelope: all of it is readouts */
         render_tree_txt(out, answer->root);
         return;
     }

@@ -87,6 +87,8 @@ static const struct {
     {"select", "\"table\""},
     {"pin", "\"0123456789abcdef\""},
     {"semantics", "\"1\""},
+    {"known", "\"rope:base=10000\""},
+    {"search", "\"base,shift\""},
     {"normalize_by", "2048"},
     {"bits", "8"},
     {"length", "64"},

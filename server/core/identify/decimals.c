@@ -93,7 +93,7 @@ static size_t of_digits(double low, double high, int digits, double *out, size_t
 size_t pe__decimals(double low, double high, double *out, size_t max, bool *more)
 {
     size_t n = 0;
-    if (!(high > 0) || !(low <= high) || !isfinite(high))
+    if (!(low <= high) || !(high >= decimal(1, -TENS_MAX)) || !(high <= ten_to(TENS_MAX)))
         return 0;
     for (int digits = 1; digits <= DIGITS_MAX && (digits <= PE__SHORT_DIGITS || n == 0); digits++)
         n = of_digits(low, high, digits, out, n, max, more);

@@ -195,9 +195,9 @@ static const struct {
     const char *name;
     double cost;
 } costs[] = {
-    {"base", 1.5},      {"scaling", 2},        {"kept_pairs", 3},     {"rotary_dim", 1},
-    {"shift", 0.5},     {"position_scale", 2}, {"attention_factor", 2}, {"output_order", 2},
-    {"rotary_offset", 1},
+    {"base", 1.5},           {"scaling", 2},      {"kept_pairs", 3},
+    {"rotary_dim", 1},       {"shift", 0.5},      {"position_scale", 2},
+    {"attention_factor", 2}, {"output_order", 2}, {"rotary_offset", 1},
 };
 
 static bool is_usual(const struct pe_spec *spec, const char *name, double number)
@@ -221,8 +221,7 @@ static double cost_of(const struct pe_spec *spec)
             !pe__params_differs(&spec->params, i) || strcmp(row->name, "dim") == 0)
             continue;
         for (size_t k = 0; k < sizeof costs / sizeof *costs; k++)
-            if (strcmp(costs[k].name, row->name) == 0 &&
-                !is_usual(spec, row->name, value->number))
+            if (strcmp(costs[k].name, row->name) == 0 && !is_usual(spec, row->name, value->number))
                 cost += costs[k].cost;
         if (value->list)
             cost += 4 * (double)value->list_n;
@@ -283,8 +282,8 @@ static bool keep(struct pe__search *search, struct pe_spec *spec)
     } else {
         job->found_n++;
     }
-    *at = (struct pe_candidate){
-        .spec = *spec, .twist = search->twist, .cost = cost, .phase_rms = -1};
+    *at =
+        (struct pe_candidate){.spec = *spec, .twist = search->twist, .cost = cost, .phase_rms = -1};
     return true;
 }
 

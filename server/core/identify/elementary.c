@@ -56,7 +56,7 @@ double pe__arctan2(double y, double x)
 
 static const double ln2_hi = 0x1.62e42fee00000p-1, ln2_lo = 0x1.a39ef35793c76p-33;
 
-double pe__log(double x)
+double pe__plain_log(double x)
 {
     int e;
     double m = frexp(x, &e);
@@ -70,7 +70,7 @@ double pe__log(double x)
     return e * ln2_hi + (2 * t + (2 * t * sum + e * ln2_lo));
 }
 
-double pe__exp(double x)
+double pe__plain_exp(double x)
 {
     if (x > 709)
         return INFINITY;

@@ -13,8 +13,8 @@
 double pe__arctan2(double y, double x);
 /* Natural logarithm of a finite x > 0, and its inverse; relative error of exp, and error of log
  * where that is small, within 4e-16. */
-double pe__log(double x);
-double pe__exp(double x);
+double pe__plain_log(double x);
+double pe__plain_exp(double x);
 /* An angle less the multiple of 2 pi nearest to it; |angle| < 2^31. */
 double pe__wrap(double angle);
 

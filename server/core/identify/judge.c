@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * judge.c: the verdict: every spec that was kept is applied to x, and what comes out is held against
- * y: bit by bit, and pair by pair as far as libraries are off. As good as the best are those that do
- * likewise and are no other spelling of it.
+ * judge.c: the verdict: every spec that was kept is applied to x, and what comes out is held
+ * against y: bit by bit, and pair by pair as far as libraries are off. As good as the best are
+ * those that do likewise and are no other spelling of it.
  */
 #include <math.h>
 #include <string.h>
@@ -153,7 +153,8 @@ static enum pe_status judge_one(struct pe__search *search, struct pe_candidate *
     return PE_OK;
 }
 
-/* ---- Order ------------------------------------------------------------------------------------ */
+/* ---- Order ------------------------------------------------------------------------------------
+ */
 
 static bool is_better(const struct pe_candidate *a, const struct pe_candidate *b)
 {
@@ -190,16 +191,15 @@ static void count_rivals(struct pe_identify *job)
     job->rivals_n = job->found_n > 0 && job->found[0].explains != PE_EXPLAINS_NOT ? 1 : 0;
     for (size_t i = 1; job->rivals_n > 0 && i < job->found_n; i++) {
         struct pe_candidate at = job->found[i];
-        if (!is_rival(&job->found[0], &at) ||
-            pe_spec_same_numbers(&job->found[0].spec, &at.spec))
+        if (!is_rival(&job->found[0], &at) || pe_spec_same_numbers(&job->found[0].spec, &at.spec))
             continue;
         for (size_t k = i; k > job->rivals_n; k--)
             job->found[k] = job->found[k - 1];
         job->found[job->rivals_n++] = at;
     }
-    job->confidence = job->rivals_n == 0                          ? PE_IDENTIFIED_NOT
-                      : job->rivals_n > 1 || job->more            ? PE_IDENTIFIED_AMBIGUOUS
-                                                                  : PE_IDENTIFIED_UNIQUE;
+    job->confidence = job->rivals_n == 0               ? PE_IDENTIFIED_NOT
+                      : job->rivals_n > 1 || job->more ? PE_IDENTIFIED_AMBIGUOUS
+                                                       : PE_IDENTIFIED_UNIQUE;
 }
 
 enum pe_status pe__search_judge(struct pe__search *search)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lines.c: the lines of all pairs of a hypothesis, the lengths they are multiplied by, and where they
- * begin: the place whose angle is 0 in all pairs, which a shift has moved.
+ * lines.c: the lines of all pairs of a hypothesis, the lengths they are multiplied by, and where
+ * they begin: the place whose angle is 0 in all pairs, which a shift has moved.
  */
 #include <math.h>
 
@@ -9,9 +9,9 @@
 #include "elementary.h"
 #include "search.h"
 
-#define CLEAR       6   /* times its error */
-#define SURE        0.5 /* radians */
-#define LONG_STEP   3   /* in which a pair may make more than half a turn */
+#define CLEAR     6   /* times its error */
+#define SURE      0.5 /* radians */
+#define LONG_STEP 3   /* in which a pair may make more than half a turn */
 
 /* The axis whose places explain the angles of a pair best; bits of all that do. */
 static size_t best_axis(const struct pe__search *search, size_t pair, unsigned char *bits,
@@ -20,9 +20,8 @@ static size_t best_axis(const struct pe__search *search, size_t pair, unsigned c
     size_t axis = 0;
     *bits = 0;
     for (size_t a = 0; a < search->given.axes; a++) {
-        struct pe__turning line =
-            pe__turning_of(&search->phases, pair, search->given.at[a], search->order[a],
-                           search->order_n, &search->noise);
+        struct pe__turning line = pe__turning_of(&search->phases, pair, search->given.at[a],
+                                                 search->order[a], search->order_n, &search->noise);
         if (line.worst <= CLEAR)
             *bits |= (unsigned char)(1U << a);
         if (a == 0 || line.worst < best->worst) {
@@ -71,9 +70,8 @@ void pe__search_lines(struct pe__search *search, double origin)
     for (size_t pair = 0; pair < search->phases.pairs; pair++) {
         size_t axis = search->axis[pair];
         search->line[pair] = search->free[pair];
-        pe__turning_from(&search->line[pair], origin, &search->phases, pair,
-                         search->given.at[axis], search->order[axis], search->order_n,
-                         &search->noise);
+        pe__turning_from(&search->line[pair], origin, &search->phases, pair, search->given.at[axis],
+                         search->order[axis], search->order_n, &search->noise);
     }
 }
 
@@ -119,12 +117,13 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
     size_t found = isfinite(error) ? pe__wholes(origin.value - error, origin.value + error, values,
                                                 PE__ORIGINS_MAX - 1, &more)
                                    : 0;
-    if (found == 0 || fabs(origin.value) <= error)
+    bool has_zero = found == 0 || fabs(origin.value) <= error;
+    if (has_zero)
         out[n++] = 0;
     for (size_t i = 0; i < found; i++)
         if (values[i] != 0)
             out[n++] = values[i];
-    if (fabs(origin.value) > error && search->free[0].step > LONG_STEP)
+    if (!has_zero && n < PE__ORIGINS_MAX)
         out[n++] = 0; /* turns may have been lost */
     if (more)
         search->job->more = true;

@@ -103,7 +103,7 @@ void pe__phases_of(struct pe__phases *phases, const struct pe__given *given,
 {
     size_t n = given->rows * pairing->pairs;
     const struct pe_view *x = given->x;
-    *phases = (struct pe__phases){given->rows,    pairing->pairs, memory, memory + n,
+    *phases = (struct pe__phases){given->rows,    pairing->pairs, memory,        memory + n,
                                   memory + 2 * n, memory + 3 * n, memory + 4 * n};
     for (size_t i = 0; i < PE__PHASES_DOUBLES * n; i++)
         memory[i] = 0;

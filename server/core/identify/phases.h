@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * phases.h: what x and y say when channels are taken in pairs: the complex number by which each pair
- * is multiplied at each position, by all vectors that stand there.
+ * phases.h: what x and y say when channels are taken in pairs: the complex number by which each
+ * pair is multiplied at each position, by all vectors that stand there.
  */
 #ifndef PE_CORE_PHASES_H
 #define PE_CORE_PHASES_H
@@ -15,8 +15,8 @@ struct pe__given {
     const double *at[PE_AXES_MAX]; /* [rows]; NaN: none */
 };
 
-/* Channels of each pair: of rotating specs its members in x and in y, of adding ones, where y - x is
- * a cosine and a sine, those two. */
+/* Channels of each pair: of rotating specs its members in x and in y, of adding ones, where y - x
+ * is a cosine and a sine, those two. */
 struct pe__pairing {
     size_t pairs;
     bool adds;

@@ -2,7 +2,8 @@
 /*
  * search.h: the search for an encoding, as its parts share it. Pairs of channels (phases.h) give
  * lines of angles (turning.h); drafts are specs that might have made them, most of them from a fit
- * of their speeds (spectrum.h). A draft whose frequencies agree is kept, and in the end applied to x.
+ * of their speeds (spectrum.h). A draft whose frequencies agree is kept, and in the end applied to
+ * x.
  */
 #ifndef PE_CORE_SEARCH_H
 #define PE_CORE_SEARCH_H
@@ -16,15 +17,15 @@ struct pe__search {
     double *place[PE_AXES_MAX];   /* what given.at points to */
     uint32_t *order[PE_AXES_MAX]; /* rows along each axis, those without a position left out */
     size_t order_n;
-    double reach;             /* the largest |position| */
-    double unit;              /* half a unit in the last place of y, relative */
-    double library;           /* how far off libraries are, for each radian and besides */
+    double reach;   /* the largest |position| */
+    double unit;    /* half a unit in the last place of y, relative */
+    double library; /* how far off libraries are, for each radian and besides */
     double fixed;
     struct pe__noise noise;
-    double *vector;           /* two vectors */
-    void *made;               /* x encoded, in y's dtype */
-    void *apply;              /* scratch of pe_apply */
-    double *memory;           /* of the phases */
+    double *vector; /* two vectors */
+    void *made;     /* x encoded, in y's dtype */
+    void *apply;    /* scratch of pe_apply */
+    double *memory; /* of the phases */
     struct pe__pairing pairing;
     struct pe__phases phases;
     double gain, gain_error;  /* what lengths are multiplied by */
@@ -74,7 +75,7 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
 /* The lines of all pairs, and what lengths are multiplied by. */
 void pe__search_free_lines(struct pe__search *search);
 /* Places where they may all begin, 0 first; how many. */
-#define PE__ORIGINS_MAX 4
+#define PE__ORIGINS_MAX 12
 size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]);
 /* The lines from such a place on. */
 void pe__search_lines(struct pe__search *search, double origin);

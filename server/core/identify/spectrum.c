@@ -8,30 +8,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "decimals.h"
 #include "elementary.h"
 #include "params.h"
-#include "search.h"
+#include "spectrum.h"
 
-#define SPREAD    6    /* times its error: what a parameter may be off */
-#define TRIED     8    /* decimals of one interval */
 #define WIDE      2    /* logarithm of an interval that says nothing */
 #define WIDEST    60   /* to which it is cut */
 #define BY_CHANCE 0.01 /* how often a short decimal may be in an interval where none was meant */
 #define CROOKED   40   /* times what was to be expected: no line */
 #define USABLE    0.25 /* relative error of a speed that has a logarithm */
 #define BASE_FROM 10000.0
-#define BY_FACTOR 4.0
 
-/* The bases of models and papers, for where the speeds do not say. */
-static const double usual_bases[] = {10000,   500000, 1000000, 100,     5000000, 100000, 150000,
-                                     1000,    2000,   160000,  10000000, 8000000, 40000,  50000,
-                                     1500000, 25000,  250000,  600000,  3000000, 2000000};
-
-/* Lengths of contexts that scalings were made for. */
-static const double usual_lengths[] = {8192,   4096,  2048, 32768, 16384, 1024,   512,   65536,
-                                       131072, 262144, 256, 128,   64,    32,     16,    8,
-                                       40960,  10240, 2000, 1000,  100,   524288, 1048576};
+const double pe__usual_bases[PE__USUAL_BASES] = {
+    10000,    500000,  1000000, 100,   5000000, 100000, 150000, 1000,   2000,    160000,
+    10000000, 8000000, 40000,   50000, 1500000, 25000,  250000, 600000, 3000000, 2000000};
 
 /* ---- Fits --------------------------------------------------------------------------------- */
 
@@ -60,16 +50,15 @@ static size_t read_logs(struct pe__search *search, double direction)
         if (speed <= 0 || line->error > USABLE * speed)
             continue;
         double drift = search->noise.drift;
-        search->v[pair] = pe__log(speed);
+        search->v[pair] = pe__plain_log(speed);
         search->s[pair] = sqrt(line->error * line->error / (speed * speed) + drift * drift);
         n++;
     }
     return n;
 }
 
-/* -v = x ln b by least squares over pairs [first, n). */
-static struct pe__estimate fit_base(const struct pe__search *search, const double *z, double ln_f,
-                                    size_t first, size_t n)
+struct pe__estimate pe__fit_base(const struct pe__search *search, const double *z, double ln_f,
+                                 size_t first, size_t n)
 {
     double xx = 0, xv = 0;
     for (size_t i = first; i < n; i++) {
@@ -107,25 +96,24 @@ static bool is_chance(double width, int digits)
     return digits > PE__SHORT_DIGITS && width > BY_CHANCE;
 }
 
-/* By the logarithm. *more: the interval has others that might as well be meant. */
-static size_t decimals_of(struct pe__estimate ln, double *out, bool *more)
+size_t pe__decimals_of(struct pe__estimate ln, double *out, bool *more)
 {
-    double error = SPREAD * ln.error;
+    double error = PE__SPREAD * ln.error;
     if (!(error < WIDE))
         return 0;
-    size_t n = pe__decimals(pe__exp(ln.value - error), pe__exp(ln.value + error), out, TRIED, more);
+    size_t n = pe__decimals(pe__plain_exp(ln.value - error), pe__plain_exp(ln.value + error), out,
+                            PE__TRIED, more);
     *more = *more || (n > 0 && is_chance(2 * error, pe__digits(out[0])));
     return n;
 }
 
 /* ---- Drafts ------------------------------------------------------------------------------- */
 
-/* A draft that also multiplies lengths as y says. */
-static bool propose(struct pe__search *search, const struct pe__draft *draft)
+bool pe__propose(struct pe__search *search, const struct pe__draft *draft)
 {
     struct pe_spec spec;
     struct pe__draft other = *draft;
-    double factors[4], error = SPREAD * search->gain_error;
+    double factors[4], error = PE__SPREAD * search->gain_error;
     bool more = false, any = false;
     if (!pe__draft_finish(search, draft, &spec))
         return false;
@@ -143,9 +131,8 @@ static bool propose(struct pe__search *search, const struct pe__draft *draft)
     return any;
 }
 
-/* The same with each of some values of one parameter, which nothing else depends on. */
-static bool propose_each(struct pe__search *search, struct pe__draft *draft, const char *name,
-                         const double *values, size_t n)
+bool pe__propose_each(struct pe__search *search, struct pe__draft *draft, const char *name,
+                      const double *values, size_t n)
 {
     struct pe_spec spec;
     bool any = false;
@@ -158,7 +145,7 @@ static bool propose_each(struct pe__search *search, struct pe__draft *draft, con
         if (!pe__search_fits(search, &spec))
             continue;
         pe__draft_number(draft, name, values[i]);
-        any = propose(search, draft) || any;
+        any = pe__propose(search, draft) || any;
     }
     pe_spec_release(&spec);
     return any;
@@ -174,8 +161,8 @@ static bool is_base_known(const struct pe__search *search)
 
 static void widen(struct pe_identify *job, struct pe__estimate ln)
 {
-    double error = SPREAD * ln.error < WIDEST ? SPREAD * ln.error : WIDEST;
-    double low = pe__exp(ln.value - error), high = pe__exp(ln.value + error);
+    double error = PE__SPREAD * ln.error < WIDEST ? PE__SPREAD * ln.error : WIDEST;
+    double low = pe__plain_exp(ln.value - error), high = pe__plain_exp(ln.value + error);
     if (job->base_low == 0 || low < job->base_low)
         job->base_low = low;
     if (high > job->base_high)
@@ -186,31 +173,31 @@ static void widen(struct pe_identify *job, struct pe__estimate ln)
 static bool propose_usual(struct pe__search *search, struct pe__draft *draft,
                           struct pe__estimate ln)
 {
-    double bases[sizeof usual_bases / sizeof *usual_bases];
+    double bases[PE__USUAL_BASES];
     size_t n = 0;
-    for (size_t i = 0; i < sizeof usual_bases / sizeof *usual_bases; i++)
-        if (!(fabs(pe__log(usual_bases[i]) - ln.value) > SPREAD * ln.error))
-            bases[n++] = usual_bases[i];
-    return n > 0 && propose_each(search, draft, "base", bases, n);
+    for (size_t i = 0; i < PE__USUAL_BASES; i++)
+        if (!(fabs(pe__plain_log(pe__usual_bases[i]) - ln.value) > PE__SPREAD * ln.error))
+            bases[n++] = pe__usual_bases[i];
+    return n > 0 && pe__propose_each(search, draft, "base", bases, n);
 }
 
 /* All bases of an interval. */
 static bool propose_bases(struct pe__search *search, const struct pe__draft *draft,
                           struct pe__estimate ln)
 {
-    double bases[TRIED];
+    double bases[PE__TRIED];
     struct pe__draft other = *draft;
     bool any = false, more = false;
     if (is_base_known(search))
-        return propose(search, draft);
-    size_t n = decimals_of(ln, bases, &more);
+        return pe__propose(search, draft);
+    size_t n = pe__decimals_of(ln, bases, &more);
     if (n == 0 && (any = propose_usual(search, &other, ln)))
         more = true;
     for (size_t i = 0; i < n; i++) {
         if (bases[i] <= 1)
             continue;
         pe__draft_number(&other, "base", bases[i]);
-        any = propose(search, &other) || any;
+        any = pe__propose(search, &other) || any;
     }
     if (any && more)
         search->job->more = true;
@@ -228,7 +215,7 @@ static bool slopes_of(struct pe__search *search, const struct pe__draft *draft, 
     bool ok = pe_spec_pairs(&spec) == search->phases.pairs;
     for (size_t i = 0; ok && i < search->phases.pairs; i++) {
         double speed = fabs(pe__speed_of(&spec, i));
-        out[i] = speed > 0 ? -pe__log(speed) : INFINITY;
+        out[i] = speed > 0 ? -pe__plain_log(speed) : INFINITY;
         if (speed == 0)
             search->s[i] = INFINITY;
     }
@@ -246,7 +233,7 @@ static bool read_x(struct pe__search *search, const struct pe__draft *draft)
     if (!slopes_of(search, &template, search->x))
         return false;
     for (size_t i = 0; i < search->phases.pairs; i++)
-        search->x[i] = isfinite(search->x[i]) ? search->x[i] / pe__log(BASE_FROM) : 0;
+        search->x[i] = isfinite(search->x[i]) ? search->x[i] / pe__plain_log(BASE_FROM) : 0;
     return true;
 }
 
@@ -261,26 +248,26 @@ static bool read_z(struct pe__search *search, const struct pe__draft *draft, con
     struct pe__draft template = *draft;
     pe__draft_number(&template, "base", BASE_FROM);
     pe__draft_text(&template, "scaling", scaling);
-    pe__draft_number(&template, "factor", BY_FACTOR);
+    pe__draft_number(&template, "factor", PE__BY_FACTOR);
     if (!slopes_of(search, &template, search->z))
         return false;
     for (size_t i = 0; i < search->phases.pairs; i++)
-        search->z[i] =
-            isfinite(search->z[i])
-                ? (search->z[i] - search->x[i] * pe__log(BASE_FROM)) / pe__log(BY_FACTOR)
-                : 0;
+        search->z[i] = isfinite(search->z[i])
+                           ? (search->z[i] - search->x[i] * pe__plain_log(BASE_FROM)) /
+                                 pe__plain_log(PE__BY_FACTOR)
+                           : 0;
     return true;
 }
 
 static bool propose_factored(struct pe__search *search, const struct pe__draft *draft,
                              const char *scaling)
 {
-    double factors[TRIED];
+    double factors[PE__TRIED];
     bool any = false, more = false;
     if (!read_z(search, draft, scaling))
         return false;
     struct pe__estimate ln = fit_factor(search, search->z);
-    size_t n = decimals_of(ln, factors, &more);
+    size_t n = pe__decimals_of(ln, factors, &more);
     for (size_t i = 0; i < n; i++) {
         struct pe__draft other = *draft;
         if (factors[i] == 1)
@@ -294,7 +281,7 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
             continue;
         }
         struct pe__estimate base =
-            fit_base(search, search->z, pe__log(factors[i]), 0, search->phases.pairs);
+            pe__fit_base(search, search->z, pe__plain_log(factors[i]), 0, search->phases.pairs);
         any = propose_bases(search, &other, base) || any;
     }
     if (any && more)
@@ -315,169 +302,16 @@ static bool propose_rebased(struct pe__search *search, const struct pe__draft *d
     for (size_t i = 0; i < search->phases.pairs; i++)
         if (search->x[i] > 0)
             share = search->z[i] / search->x[i];
-    for (size_t k = 0; share > 0 && k < sizeof usual_bases / sizeof *usual_bases; k++) {
-        double factors[TRIED];
+    for (size_t k = 0; share > 0 && k < PE__USUAL_BASES; k++) {
+        double factors[PE__TRIED];
         bool more = false;
-        struct pe__estimate ln = {(base.value - pe__log(usual_bases[k])) / share,
+        struct pe__estimate ln = {(base.value - pe__plain_log(pe__usual_bases[k])) / share,
                                   base.error / share};
-        size_t n = ln.value > 0.01 && ln.value < 7 ? decimals_of(ln, factors, &more) : 0;
+        size_t n = ln.value > 0.01 && ln.value < 7 ? pe__decimals_of(ln, factors, &more) : 0;
         for (size_t i = 0; i < n && pe__digits(factors[i]) <= PE__SHORT_DIGITS; i++) {
-            pe__draft_number(&other, "base", usual_bases[k]);
+            pe__draft_number(&other, "base", pe__usual_bases[k]);
             pe__draft_number(&other, "factor", factors[i]);
-            any = factors[i] > 1 && (propose(search, &other) || any);
-        }
-    }
-    return any;
-}
-
-/* ---- Scalings that keep fast pairs ---------------------------------------------------------- */
-
-/* How a scaling is written whose factor and length are fitted. */
-static const struct ramp {
-    const char *scaling;
-    struct pe_setting more[2];
-} ramps[] = {
-    {"llama3", {{0}}},
-    {"yarn", {{0}}},
-    {"yarn", {{.name = "truncate", .text = "false"}}},
-    {"yarn", {{.name = "truncate", .text = "false"}, {.name = "yarn_clamp", .text = "pairs"}}},
-    {"ntk_by_parts", {{0}}},
-};
-
-/* The base by the pairs before any is divided: as many as one base explains. */
-static struct pe__estimate fit_head(const struct pe__search *search, size_t *end)
-{
-    struct pe__estimate base = {NAN, INFINITY};
-    size_t n = search->phases.pairs, i = 1;
-    for (; i < n; i++) {
-        if (!isfinite(search->s[i]) || search->x[i] <= 0)
-            continue;
-        double expected = -base.value * search->x[i];
-        double limit = SPREAD * sqrt(search->s[i] * search->s[i] +
-                                     base.error * base.error * search->x[i] * search->x[i]);
-        if (isfinite(base.error) && fabs(search->v[i] - expected) > limit / 2)
-            break;
-        base = fit_base(search, NULL, 0, 1, i + 1);
-    }
-    *end = i;
-    return base;
-}
-
-/* ln of the factor by the last pairs that are all divided by the same. */
-static struct pe__estimate fit_tail(const struct pe__search *search, double ln_base, size_t head)
-{
-    double sum = 0, weights = 0;
-    for (size_t i = search->phases.pairs; i-- > head;) {
-        if (!isfinite(search->s[i]))
-            continue;
-        double ln = -search->v[i] - search->x[i] * ln_base;
-        double limit = SPREAD * (search->s[i] + (weights > 0 ? 1 / sqrt(weights) : INFINITY));
-        if (weights > 0 && fabs(ln - sum / weights) > limit)
-            break;
-        sum += ln / (search->s[i] * search->s[i]);
-        weights += 1 / (search->s[i] * search->s[i]);
-    }
-    return weights > 0 ? (struct pe__estimate){sum / weights, 1 / sqrt(weights)}
-                       : (struct pe__estimate){NAN, INFINITY};
-}
-
-/* The length of llama3's rule by one blended pair: the share that is kept is linear in it. */
-static size_t blended_lengths(const struct pe__search *search, double ln_base, double factor,
-                              double *out, size_t max)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < search->phases.pairs && n < max; i++) {
-        if (!isfinite(search->s[i]))
-            continue;
-        double w = pe__exp(-search->x[i] * ln_base), ratio = pe__exp(search->v[i]) / w;
-        double share = (ratio - 1 / factor) / (1 - 1 / factor);
-        if (share < 0.05 || share > 0.95)
-            continue;
-        bool more = false;
-        double error = SPREAD * search->s[i] * ratio / (1 - 1 / factor);
-        double low = 2 * PE__PI / w * (1 + 3 * (share - error));
-        double high = 2 * PE__PI / w * (1 + 3 * (share + error));
-        n += pe__wholes(low, high, out + n, max - n < 3 ? max - n : 3, &more);
-    }
-    return n;
-}
-
-static bool propose_ramp(struct pe__search *search, const struct pe__draft *draft,
-                         const struct ramp *ramp, double ln_base, double factor)
-{
-    struct pe__draft other = *draft;
-    bool any;
-    double lengths[8];
-    pe__draft_text(&other, "scaling", ramp->scaling);
-    pe__draft_number(&other, "factor", factor);
-    for (size_t i = 0; i < 2 && ramp->more[i].name; i++)
-        pe__draft_text(&other, ramp->more[i].name, ramp->more[i].text);
-    any = propose_each(search, &other, "original_max", usual_lengths,
-                       sizeof usual_lengths / sizeof *usual_lengths);
-    bool solves = strcmp(ramp->scaling, "llama3") == 0 && !any;
-    size_t n = solves ? blended_lengths(search, ln_base, factor, lengths, 8) : 0;
-    for (size_t i = 0; i < n; i++) {
-        pe__draft_number(&other, "original_max", lengths[i]);
-        any = propose(search, &other) || any;
-    }
-    return any;
-}
-
-/* Factors of yarn by what lengths are multiplied by, which is linear in their logarithm. */
-static struct pe__estimate factor_by_gain(struct pe__search *search, const struct pe__draft *draft)
-{
-    struct pe__draft template = *draft;
-    struct pe_spec spec;
-    pe__draft_text(&template, "scaling", "yarn");
-    pe__draft_number(&template, "factor", BY_FACTOR);
-    pe__draft_number(&template, "original_max", usual_lengths[0]);
-    if (search->gain == 1 || !pe__draft_finish(search, &template, &spec))
-        return (struct pe__estimate){NAN, INFINITY};
-    double share = (pe_spec_attention(&spec) - 1) / pe__log(BY_FACTOR);
-    pe_spec_release(&spec);
-    return (struct pe__estimate){(search->gain - 1) / share, search->gain_error / share};
-}
-
-/* Bases of the fast pairs: short ones, and usual ones nearby, since a blend begins slowly. */
-#define HEAD_BASES_MAX 24
-
-static size_t head_bases(struct pe__estimate base, size_t head, double out[HEAD_BASES_MAX])
-{
-    double all[TRIED];
-    bool more = false;
-    size_t n = 0, found = decimals_of(base, all, &more);
-    for (size_t i = 0; i < found && n < 3; i++)
-        if (all[i] > 1)
-            out[n++] = all[i];
-    for (size_t i = 0; i < sizeof usual_bases / sizeof *usual_bases && n < HEAD_BASES_MAX; i++)
-        if (head <= 2 || fabs(pe__log(usual_bases[i]) - base.value) <= 4 * SPREAD * base.error)
-            out[n++] = usual_bases[i];
-    return n;
-}
-
-static bool propose_ramps(struct pe__search *search, const struct pe__draft *draft)
-{
-    size_t head;
-    bool any = false;
-    double bases[HEAD_BASES_MAX], factors[TRIED];
-    struct pe__draft other = *draft;
-    struct pe__estimate base = fit_head(search, &head), gain = factor_by_gain(search, draft);
-    search->probe = head < search->phases.pairs ? head : 0;
-    size_t bases_n = head_bases(base, head, bases);
-    for (size_t i = 0; i < bases_n; i++) {
-        double ln_base = pe__log(bases[i]);
-        pe__draft_number(&other, "base", bases[i]);
-        for (size_t r = 0; r < sizeof ramps / sizeof *ramps; r++) {
-            bool fits = false, more = false;
-            bool by_gain = strcmp(ramps[r].scaling, "yarn") == 0 && isfinite(gain.error);
-            struct pe__estimate ln = by_gain ? gain : fit_tail(search, ln_base, head);
-            size_t n = decimals_of(ln, factors, &more);
-            for (size_t k = 0; k < n; k++)
-                fits = (factors[k] > 1 &&
-                        propose_ramp(search, &other, &ramps[r], ln_base, factors[k])) ||
-                       fits;
-            search->job->more = search->job->more || (fits && more);
-            any = any || fits;
+            any = factors[i] > 1 && (pe__propose(search, &other) || any);
         }
     }
     return any;
@@ -495,26 +329,28 @@ static bool propose_lists(struct pe__search *search, const struct pe__draft *dra
     for (size_t i = 0; i < n; i++)
         if (!isfinite(search->s[i]))
             return false;
-    for (size_t k = 0; k < sizeof usual_bases / sizeof *usual_bases; k++) {
+    for (size_t k = 0; k < PE__USUAL_BASES; k++) {
         bool ok = true;
         for (size_t i = 0; ok && i < n; i++) {
-            double candidates[1], ln = -search->v[i] - search->x[i] * pe__log(usual_bases[k]);
+            double candidates[1],
+                ln = -search->v[i] - search->x[i] * pe__plain_log(pe__usual_bases[k]);
             bool more = false;
-            ok = pe__decimals(pe__exp(ln - SPREAD * search->s[i]),
-                              pe__exp(ln + SPREAD * search->s[i]), candidates, 1, &more) > 0 &&
+            ok = pe__decimals(pe__plain_exp(ln - PE__SPREAD * search->s[i]),
+                              pe__plain_exp(ln + PE__SPREAD * search->s[i]), candidates, 1,
+                              &more) > 0 &&
                  pe__digits(candidates[0]) <= LIST_DIGITS;
             search->z[i] = candidates[0];
         }
-        pe__draft_number(&other, "base", usual_bases[k]);
+        pe__draft_number(&other, "base", pe__usual_bases[k]);
         pe__draft_list(&other, "freq_factors", search->z, n);
-        if (ok && propose(search, &other))
+        if (ok && pe__propose(search, &other))
             return true;
     }
     other = *draft;
     for (size_t i = 0; i < n; i++)
-        search->z[i] = pe__exp(search->v[i]);
+        search->z[i] = pe__plain_exp(search->v[i]);
     pe__draft_list(&other, "freqs", search->z, n);
-    return propose(search, &other);
+    return pe__propose(search, &other);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------- */
@@ -526,7 +362,7 @@ static bool propose_stretched(struct pe__search *search, const struct pe__draft 
     const struct pe__estimate any_base = {0, INFINITY};
     bool any = false;
     if (is_base_known(search))
-        return propose(search, draft);
+        return pe__propose(search, draft);
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         struct pe__draft other = *draft;
         if (factors[i] != 1) {
@@ -561,7 +397,8 @@ static bool is_crooked(const struct pe__search *search)
 static size_t still_from(const struct pe__search *search)
 {
     size_t pair = search->phases.pairs;
-    while (pair > 0 && fabs(search->line[pair - 1].speed) <= SPREAD * search->line[pair - 1].error)
+    while (pair > 0 &&
+           fabs(search->line[pair - 1].speed) <= PE__SPREAD * search->line[pair - 1].error)
         pair--;
     return pair;
 }
@@ -578,10 +415,10 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
     size_t moving = read_logs(search, direction), still = still_from(search);
     if (!read_x(search, &own))
         return;
-    struct pe__estimate base = fit_base(search, NULL, 0, 0, search->phases.pairs);
+    struct pe__estimate base = pe__fit_base(search, NULL, 0, 0, search->phases.pairs);
     search->probe = search->phases.pairs - 1;
     any = propose_bases(search, &own, base);
-    if (any && !search->job->more && is_clear(search->job, 2 * SPREAD * base.error))
+    if (any && !search->job->more && is_clear(search->job, 2 * PE__SPREAD * base.error))
         return;
     if (!any && turns && still < search->phases.pairs && still > 0) {
         struct pe__draft kept = own;
@@ -593,7 +430,7 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
     for (size_t i = 0; moving > 1 && i < FACTORED_N; i++)
         any = propose_factored(search, &own, factored[i]) || any;
     if (turns && ((!any && moving > 2) || search->gain != 1))
-        any = propose_ramps(search, &own);
+        any = pe__propose_ramps(search, &own);
     if (!any)
         any = propose_stretched(search, &own);
     if (!any && turns)

@@ -8,9 +8,9 @@
 
 #include "search.h"
 
-#define SAMPLES      16  /* vectors that lengths are compared of */
-#define HYPOTHESES   6   /* of channels that are looked at more closely */
-#define NORM_LIMIT   8   /* times the limit of libraries: how far squares of lengths are off */
+#define SAMPLES    16 /* vectors that lengths are compared of */
+#define HYPOTHESES 6  /* of channels that are looked at more closely */
+#define NORM_LIMIT 8  /* times the limit of libraries: how far squares of lengths are off */
 
 /* The channels that differ in y anywhere. */
 struct changed {
@@ -79,9 +79,11 @@ static enum pe_status try_pairs(struct pe__search *search, const struct pe__draf
     if (search->twist == PE_TWIST_SWAPPED)
         pe__phases_swap(&search->phases);
     pe__search_free_lines(search);
-    size_t n = pe__search_origins(search, origins);
+    size_t n = pe__search_origins(search, origins), before = search->job->found_n;
     for (size_t i = 0; i < n; i++) {
         struct pe__draft own = *draft;
+        if (i > 0 && origins[i] == 0 && search->job->found_n > before)
+            break; /* one that was measured will do */
         if (origins[i] != 0)
             pe__draft_number(&own, "shift", -origins[i]);
         pe__search_lines(search, origins[i]);

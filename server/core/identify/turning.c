@@ -82,8 +82,7 @@ static bool nearest(const struct pe__phases *phases, size_t pair, const double *
     for (size_t i = 0; i < n; i++) {
         if (!(weight[order[i]] > 0))
             continue;
-        if (last < n && at[order[i]] > at[order[last]] &&
-            at[order[i]] - at[order[last]] < least) {
+        if (last < n && at[order[i]] > at[order[last]] && at[order[i]] - at[order[last]] < least) {
             least = at[order[i]] - at[order[last]];
             *first = last;
             *second = i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * turning.h: how fast each pair turns with the position: a straight line through its angles, of which
- * only the remainder modulo 2 pi is known.
+ * turning.h: how fast each pair turns with the position: a straight line through its angles, of
+ * which only the remainder modulo 2 pi is known.
  */
 #ifndef PE_CORE_TURNING_H
 #define PE_CORE_TURNING_H

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * identify.c: POST /v1/identify: which encoding makes y of x, what could not be told apart, and
+ * what to send to settle it.
+ */
+#include "identify.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "keys.h"
+
+static const struct pe_param keys[] = {
+    KEYS_POSITIONS(NULL, PE_OPTIONAL),
+    KEY_PREFIX,
+    {"axes", NULL, PE_ENUM, 0, 0, 0, PE_OPTIONAL, NULL, "d td bhtd bthd htd thd btd", NULL,
+     "What the axes of x and y are: batch, head, token, dimension; without it tokens are on the "
+     "axis before the last."},
+    {"heads", NULL, PE_INT, 1, PE_DIM_MAX, 0, 0, "1", NULL, NULL,
+     "With axes=td or btd: heads that share the last axis."},
+    {"known", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "A part of a spec that is held, such as {\"kind\": \"rope\", \"base\": 10000}, or as text "
+     "rope:base=10000."},
+    {"search", NULL, PE_TEXT, 0, 0, 0, PE_OPTIONAL, NULL, NULL, NULL,
+     "Names of the parameters that may be other than their defaults, as in base,shift; all without "
+     "it."},
+    {"top", NULL, PE_INT, 1, PE_IDENTIFY_FOUND_MAX, 0, 0, "5", NULL, NULL,
+     "How many encodings the answer names at most."},
+    KEY_DTYPE("Number format that y was rounded to; without it that of y, or the narrowest that "
+              "holds all of its numbers."),
+};
+
+static const char *const tensors[] = {"x", "y", NULL};
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static bool read_pair(struct job *job, struct identify *own)
+{
+    struct err *err = &job->request->err;
+    bool has_x, has_y, ok = job_tensor(job, "x", &own->x, &has_x);
+    ok = job_tensor(job, "y", &own->y, &has_y) && ok;
+    if (!ok)
+        return false;
+    if (!has_x)
+        err_add(err, ERR_missing_parameter, "/x", "for example \"x\": [[1,2,3,4]]",
+                "\"x\" is missing: the vectors before");
+    if (!has_y)
+        err_add(err, ERR_missing_parameter, "/y", "for example \"y\": [[-1.14,1.92,2.96,4.03]]",
+                "\"y\" is missing: the vectors with the encoding");
+    if (!has_x || !has_y)
+        return false;
+    if (own->x.rank != own->y.rank ||
+        memcmp(own->x.shape, own->y.shape, own->x.rank * sizeof *own->x.shape) != 0)
+        return err_add(err, ERR_shape_mismatch, "/y", NULL, "x and y must have the same shape");
+    if (own->x.count > PE_IDENTIFY_ELEMENTS_MAX) {
+        err->cost = (double)own->x.count;
+        err->limit = (double)PE_IDENTIFY_ELEMENTS_MAX;
+        return err_add(err, ERR_limit_exceeded, "/x", "some heads and positions are enough",
+                       "x has %zu elements; at most %zu are looked at", own->x.count,
+                       PE_IDENTIFY_ELEMENTS_MAX);
+    }
+    return own->x.count > 0 || err_add(err, ERR_shape_mismatch, "/x", NULL, "x has no elements");
+}
+
+/* Axes by the key, or else tokens on the axis before the last. */
+static const char *axes_of(struct job *job, const struct tensor *x)
+{
+    static const char *const names[] = {"d", "td", "bhtd", "bthd", "htd", "thd", "btd"},
+                             *const usual[] = {"d", "td", "htd", "bhtd"};
+    const struct pe_value *axes = job_key(job, "axes");
+    if (!axes->set && x->rank >= 1 && x->rank <= 4)
+        return usual[x->rank - 1];
+    if (axes->set && strlen(names[(size_t)axes->number]) == x->rank)
+        return names[(size_t)axes->number];
+    err_add(&job->request->err, ERR_shape_mismatch, axes->set ? job_where(job, "axes") : "/x", NULL,
+            "x has %zu axes, %s", x->rank,
+            axes->set ? "and axes names another number of them" : "but 1 to 4 are read");
+    return NULL;
+}
+
+static bool view_pair(struct job *job, struct identify *own, const char *axes)
+{
+    struct tensor *x = &own->x, *y = &own->y;
+    size_t heads = (size_t)job_key(job, "heads")->number;
+    struct err *err = &job->request->err;
+    own->axes = axes;
+    if (!pe_view_init(&own->from, x->dtype, x->data, axes, x->shape, x->rank, heads) ||
+        !pe_view_init(&own->to, y->dtype, y->data, axes, y->shape, y->rank, heads))
+        return err_add(err, ERR_shape_mismatch, "/x", NULL,
+                       "the last axis (%zu) is not divided by heads=%zu", x->shape[x->rank - 1],
+                       heads);
+    if (own->from.dim <= PE_IDENTIFY_DIM_MAX)
+        return true;
+    err->limit = PE_IDENTIFY_DIM_MAX;
+    return err_add(err, ERR_limit_exceeded, "/x", "axes=td and heads= split the last axis",
+                   "vectors have %zu channels; at most %d are looked at", own->from.dim,
+                   PE_IDENTIFY_DIM_MAX);
+}
+
+/* How many axes positions have: as many as lists in {"axes": [..]}, or numbers of grid=RxC. */
+static size_t position_axes(const struct job *job)
+{
+    const struct json_array *lists = json_doc_array(&job->doc, "/positions/axes");
+    const char *grid = job_key(job, "grid")->text;
+    size_t axes = 1;
+    for (; grid && *grid; grid++)
+        axes += *grid == 'x';
+    return lists && lists->rank > 0 ? lists->shape[0] : axes;
+}
+
+/* Positions are read for a spec, of which only the number of axes matters. */
+static bool axes_spec(struct job *job, struct pe_spec *spec)
+{
+    struct pe_faults faults = {0};
+    double sections[PE_AXES_MAX] = {0};
+    size_t axes = position_axes(job);
+    if (axes > PE_AXES_MAX)
+        return err_add(&job->request->err, ERR_limit_exceeded, "/positions", NULL,
+                       "positions have %zu axes; at most %d are read", axes, PE_AXES_MAX);
+    pe_spec_init(spec, axes > 1 ? pe_kind_find("mrope", 5) : pe_kind_find("rope", 4));
+    for (size_t i = 0; i < axes; i++)
+        sections[i] = 1;
+    pe_params_set_number(&spec->params, "dim", axes > 1 ? (double)(2 * axes) : 2, &faults);
+    if (axes > 1)
+        pe_params_set_list(&spec->params, "sections", sections, axes, &faults);
+    return pe_spec_finish(spec, &faults);
+}
+
+static bool read_positions(struct job *job, struct identify *own)
+{
+    struct pe_spec spec;
+    size_t tokens = own->from.tokens;
+    if (!axes_spec(job, &spec))
+        return false;
+    bool ok = job_positions_given(job)
+                  ? job_positions(job, "positions", &spec, own->from.batches, &own->positions)
+                  : job_positions_count(job, &spec, tokens, &own->positions);
+    pe_spec_release(&spec);
+    if (!ok)
+        return false;
+    const struct position_lists *p = &own->positions;
+    return (p->list->n == tokens && (p->lists_n == 1 || p->lists_n == own->from.batches)) ||
+           err_add(&job->request->err, ERR_shape_mismatch, p->where,
+                   "a position for each token; without positions they are counted from 0",
+                   "%zu positions (in %zu lists) for %zu tokens (in %zu batch rows)", p->list->n,
+                   p->lists_n, tokens, own->from.batches);
+}
+
+/* The narrowest format that holds every number of y. */
+static enum pe_dtype narrowest(const struct tensor *y)
+{
+    static const enum pe_dtype dtypes[] = {PE_BF16, PE_F16, PE_F32};
+    for (size_t k = 0; y->dtype == PE_F64 && k < sizeof dtypes / sizeof *dtypes; k++) {
+        bool holds = true;
+        for (size_t i = 0; holds && i < y->count; i++) {
+            double number = pe_load(y->dtype, y->data, i), stored;
+            char memory[sizeof stored];
+            pe_store(dtypes[k], memory, 0, number);
+            stored = pe_load(dtypes[k], memory, 0);
+            holds = stored == number || number != number;
+        }
+        if (holds)
+            return dtypes[k];
+    }
+    return y->dtype;
+}
+
+static bool prepare(struct job *job)
+{
+    struct identify *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
+    if (!own)
+        return job_alloc(job, SIZE_MAX, 1);
+    bool ok = identify_known(job, own);
+    ok = read_pair(job, own) && ok;
+    const char *axes = ok ? axes_of(job, &own->x) : NULL;
+    if (!axes || !view_pair(job, own, axes) || !read_positions(job, own))
+        return false;
+    own->dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : narrowest(&own->y);
+    return true;
+}
+
+/* ---- Computing ----------------------------------------------------------------------------- */
+
+static bool stop(void *context)
+{
+    return request_expired(context);
+}
+
+static bool run(struct job *job, struct identify *own)
+{
+    struct pe_identify *result = &own->result;
+    result->x = &own->from;
+    result->y = &own->to;
+    result->positions = own->positions.list;
+    result->positions_n = own->positions.lists_n;
+    result->dtype = own->dtype;
+    result->stop = stop;
+    result->stop_context = job->request;
+    result->work = job_scratch(job, pe_identify_work_bytes(&own->from, own->positions.lists_n));
+    if (!result->work)
+        return false;
+    switch (pe_identify(result)) {
+    case PE_OK:
+        return true;
+    case PE_STOPPED:
+        job_expired(job);
+        return false;
+    default:
+        return err_add(&job->request->err, ERR_overloaded, NULL, NULL,
+                       "no memory for the tables of the encodings tried");
+    }
+}
+
+/* The same with heads and tokens in each other's place. */
+static const char *swapped_axes(const char *axes)
+{
+    static const char *const swaps[][2] = {{"bhtd", "bthd"}, {"htd", "thd"}};
+    for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++)
+        for (size_t k = 0; k < 2; k++)
+            if (strcmp(axes, swaps[i][k]) == 0)
+                return swaps[i][1 - k];
+    return NULL;
+}
+
+static bool run_swapped(struct job *job, struct identify *own)
+{
+    const char *axes = own->axes, *swapped = swapped_axes(axes);
+    struct pe_identify first = own->result;
+    if (!swapped || own->result.rivals_n > 0 || job_positions_given(job))
+        return true;
+    if (!view_pair(job, own, swapped) || !read_positions(job, own) || !run(job, own))
+        return false;
+    if (own->result.rivals_n > 0) {
+        own->posted_as = axes;
+        pe_identify_release(&first);
+        return true;
+    }
+    pe_identify_release(&own->result);
+    own->result = first;
+    return view_pair(job, own, axes);
+}
+
+/* ---- The answer ---------------------------------------------------------------------------- */
+
+static const char *compact_of(struct job *job, const struct pe_spec *spec)
+{
+    size_t len = pe_spec_compact(spec, NULL, 0);
+    char *text = job_alloc(job, len + 1, 1);
+    if (text)
+        pe_spec_compact(spec, text, len + 1);
+    return text;
+}
+
+static void write_numbers(struct tree *node, const struct pe_candidate *candidate)
+{
+    if (candidate->rms == candidate->rms) {
+        tree_number(node, "rms", candidate->rms);
+        tree_number(node, "max_abs", candidate->max_abs);
+    } else {
+        tree_number(node, "rms", candidate->phase_rms);
+        tree_null(node, "max_abs");
+    }
+}
+
+static void write_best(struct job *job, const struct identify *own, struct tree *root)
+{
+    const struct pe_candidate *best = &own->result.found[0];
+    struct tree *node = tree_object(root, "best");
+    job_spec_tree(node, "spec", &best->spec);
+    tree_string(node, "compact", compact_of(job, &best->spec));
+    if (best->stages.named) {
+        char text[PE_STAGES_TEXT_MAX];
+        size_t len = pe_stages_print(&best->stages, text, sizeof text);
+        tree_string(node, "stages", arena_strndup(&job->request->arena, text, len));
+    }
+    write_numbers(node, best);
+    tree_bool(node, "exact", best->explains == PE_EXPLAINS_BITS);
+    const char *explains = identify_explains(own, best);
+    if (explains)
+        tree_string(node, "explains", explains);
+    else
+        tree_null(node, "explains");
+    tree_string(node, "says", identify_says(job, own, best));
+}
+
+static void write_others(struct job *job, const struct identify *own, struct tree *root)
+{
+    const struct pe_identify *result = &own->result;
+    struct tree *list = tree_array(root, "others");
+    size_t top = (size_t)job_key(job, "top")->number;
+    for (size_t i = 1; i < result->found_n && i < top; i++) {
+        const struct pe_candidate *candidate = &result->found[i];
+        struct tree *node = tree_object(list, NULL);
+        tree_string(node, "spec", compact_of(job, &candidate->spec));
+        write_numbers(node, candidate);
+        tree_bool(node, "rival", i < result->rivals_n);
+    }
+}
+
+static const char *value_text(struct job *job, const struct pe_param *row,
+                              const struct pe_value *value)
+{
+    size_t len = pe_value_print(row, value, ',', NULL, 0);
+    char *text = job_alloc(job, len + 1, 1);
+    if (text)
+        pe_value_print(row, value, ',', text, len + 1);
+    return text;
+}
+
+/* A parameter of the best that some rival has otherwise: the values of all. */
+static void write_key(struct job *job, const struct identify *own, struct tree *list, size_t row)
+{
+    const struct pe_identify *result = &own->result;
+    const struct pe_spec *best = &result->found[0].spec;
+    const struct pe_param *param = &best->params.rows[row];
+    struct tree *node = NULL, *values = NULL;
+    for (size_t i = 1; i < result->rivals_n; i++) {
+        const struct pe_spec *rival = &result->found[i].spec;
+        int at = pe_params_find(&rival->params, param->name, strlen(param->name));
+        const char *mine =
+            best->params.value[row].set ? value_text(job, param, &best->params.value[row]) : "none";
+        const char *other = at >= 0 && rival->params.value[at].set
+                                ? value_text(job, param, &rival->params.value[at])
+                                : "none";
+        if (!mine || !other || strcmp(mine, other) == 0)
+            continue;
+        if (!node) {
+            node = tree_object(list, NULL);
+            tree_string(node, "key", param->name);
+            values = tree_array(node, "values");
+            tree_string(values, NULL, mine);
+        }
+        tree_string(values, NULL, other);
+    }
+    if (!node)
+        return;
+    if (strcmp(param->name, "base") == 0 && result->more && result->base_high > 0)
+        tree_reals(node, "between", &result->base_low, 2);
+    tree_string(node, "send", identify_send(job, own, param->name));
+}
+
+static void write_ambiguous(struct job *job, const struct identify *own, struct tree *root)
+{
+    const struct pe_identify *result = &own->result;
+    struct tree *list = tree_array(root, "ambiguous");
+    if (result->confidence != PE_IDENTIFIED_AMBIGUOUS || result->found_n == 0)
+        return;
+    for (size_t row = 0; row < result->found[0].spec.params.rows_n; row++)
+        write_key(job, own, list, row);
+    if (list && !list->first) {
+        struct tree *node = tree_object(list, NULL);
+        tree_string(node, "key", result->more ? "base" : "positions");
+        tree_array(node, "values");
+        if (result->more && result->base_high > 0)
+            tree_reals(node, "between", &result->base_low, 2);
+        tree_string(node, "send", identify_send(job, own, result->more ? "base" : "positions"));
+    }
+}
+
+/* Where the pairs of one layout stand in the other. */
+static void write_conversion(struct job *job, const struct identify *own, struct tree *root)
+{
+    const struct pe_spec *spec = &own->result.found[0].spec;
+    int row = pe_params_find(&spec->params, "layout", 6);
+    size_t dim = pe_spec_dim(spec), pairs = pe_spec_pairs(spec);
+    if (spec->kind->acts != PE_ROTATES || row < 0 || spec->params.value[row].number > 1)
+        return;
+    bool half = spec->params.value[row].number != 0;
+    double *permutation = job_alloc(job, dim, sizeof *permutation);
+    if (!permutation)
+        return;
+    for (size_t i = 0; i < dim; i++)
+        permutation[i] = (double)i;
+    for (size_t pair = 0; pair < pairs; pair++) {
+        size_t a, b, first = dim;
+        pe_spec_pair_members(spec, 0, false, &first, &b);
+        pe_spec_pair_members(spec, pair, false, &a, &b);
+        permutation[first + (half ? 2 * pair : pair)] = (double)a;
+        permutation[first + (half ? 2 * pair + 1 : pair + pairs)] = (double)b;
+    }
+    struct tree *node = tree_object(root, "conversion");
+    tree_string(node, "to", half ? "interleaved" : "half");
+    tree_reals(node, "permutation", permutation, dim);
+}
+
+static void write_answer(struct job *job, const struct identify *own)
+{
+    static const char *const confidences[] = {"none", "ambiguous", "unique"};
+    const struct pe_identify *result = &own->result;
+    struct tree *root = job->answer.root = tree_new(&job->request->arena, TREE_OBJECT);
+    const char *advice;
+    tree_string(root, "semantics", API_SEMANTICS);
+    tree_bool(root, "identified", result->rivals_n > 0);
+    tree_string(root, "confidence", confidences[result->confidence]);
+    tree_string(root, "dtype", pe_dtype_name(own->dtype));
+    tree_string(root, "axes", own->axes);
+    tree_integer(root, "tried", (int64_t)result->tried);
+    if (result->found_n > 0)
+        write_best(job, own, root);
+    else
+        tree_null(root, "best");
+    write_others(job, own, root);
+    write_ambiguous(job, own, root);
+    struct tree *list = tree_array(root, "advice");
+    for (size_t i = 0; (advice = identify_advice(job, own, i)); i++)
+        tree_string(list, NULL, advice);
+    if (result->rivals_n > 0)
+        write_conversion(job, own, root);
+}
+
+static bool compute(struct job *job)
+{
+    struct identify *own = job->own;
+    bool ok = run(job, own) && run_swapped(job, own);
+    if (ok) {
+        job->answer.params = job->answer.tensors = job->answer.readouts = NULL;
+        write_answer(job, own);
+        job->answer.text_readouts = identify_sentences(job, own);
+        ok = job->answer.text_readouts != NULL;
+    }
+    pe_identify_release(&own->result);
+    return ok;
+}
+
+const struct endpoint identify_endpoint = {
+    .summary = "Which encoding makes y of x, what else might, and what to send to settle it.",
+    .describes = "",
+    .schema = "IdentifyAnswer",
+    .keys = keys,
+    .keys_n = sizeof keys / sizeof *keys,
+    .acts = ~0u,
+    .tensors = tensors,
+    .cache = CACHE_NO_STORE,
+    .formats = 1 << FORMAT_JSON | 1 << FORMAT_TXT,
+    .prepare = prepare,
+    .compute = compute,
+};
