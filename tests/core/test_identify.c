@@ -194,7 +194,7 @@ Test(identify, finds_what_was_applied, .timeout = 600)
                  "%zu of %zu in bf16 are missing", missing[PE_BF16], all[PE_BF16]);
 }
 
-/* api.md's example: half-split pairs, positions off by one. */
+/* With one position a shift may as well be a scaling; with four it cannot. */
 Test(identify, says_what_is_open)
 {
     struct request request = {"rope:dim=16,layout=half,shift=1", PE_F32, {5}, 1, 2};
@@ -203,6 +203,7 @@ Test(identify, says_what_is_open)
     ask(&request, &spec, &job);
     cr_expect_eq(job.confidence, PE_IDENTIFIED_AMBIGUOUS, "one position cannot tell");
     cr_expect_eq(job.distinct, 1);
+    cr_expect(is_among(&job, &spec, job.found_n));
     pe_identify_release(&job);
     pe_spec_release(&spec);
     request.tokens = 4;

@@ -94,6 +94,16 @@ static bool refine(const struct pe__turning *line, const struct pe__noise *noise
     return true;
 }
 
+/* Of one position, which does not say where lines begin: without a shift, and with small ones. */
+static size_t usual_origins(double out[PE__ORIGINS_MAX])
+{
+    static const double usual[] = {0, -1, 1, -2, 2};
+    size_t n = 0;
+    for (; n < sizeof usual / sizeof *usual; n++)
+        out[n] = usual[n];
+    return n;
+}
+
 size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX])
 {
     struct pe__estimate origin = {0, INFINITY};
@@ -113,6 +123,8 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
         double distance = fabs(line->p0 - origin.value);
         origin.error = (search->noise.angle + line->error * distance) / fabs(speed);
     }
+    if (search->job->distinct < 2)
+        return usual_origins(out);
     double values[PE__ORIGINS_MAX], error = CLEAR * origin.error;
     size_t found = isfinite(error) ? pe__wholes(origin.value - error, origin.value + error, values,
                                                 PE__ORIGINS_MAX - 1, &more)
