@@ -178,10 +178,28 @@ bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b)
 
 #define CLEAR 8 /* times its error: what a number cannot be off by chance */
 
+/* Whether a pair stands at every place where its speed has turned it to. */
+static bool angles_fit(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
+{
+    const struct pe__phases *phases = &search->phases;
+    double speed = pe__speed_of(spec, pair), origin = pe__origin_of(spec);
+    for (size_t i = 0; i < search->order_n; i++) {
+        size_t row = search->order[0][i], at = pair * phases->rows + row;
+        double distance = search->given.at[0][row] - origin, angle = speed * distance;
+        double limit = 2 * (search->fixed + search->library * fabs(distance));
+        if (phases->weight[at] > 0 && fabs(angle) < 0x1p30 &&
+            fabs(pe__wrap(phases->angle[at] - pe__wrap(angle))) > limit)
+            return false;
+    }
+    return true;
+}
+
 /* Whether the speed of a pair is that of its line, of which full turns per step are not known. */
 static bool pair_fits(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
 {
     const struct pe__turning *line = &search->line[pair];
+    if (search->by_angles)
+        return angles_fit(search, spec, pair);
     double speed = pe__speed_of(spec, pair), off = speed - line->speed;
     if (!isfinite(line->error))
         return true;

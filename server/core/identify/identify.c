@@ -139,8 +139,9 @@ enum pe_status pe_identify(struct pe_identify *job)
         if (job->rivals_n > 0)
             break;
     }
-    bool still = search.reach == 0 && job->found_n > 0; /* where nothing turns */
-    if ((job->distinct < 2 || still) && job->confidence == PE_IDENTIFIED_UNIQUE)
+    bool still = search.reach == 0 && job->found_n > 0;              /* where nothing turns */
+    bool open = job->distinct < 2 || still || search.given.axes > 1; /* axes are not searched */
+    if (open && job->confidence == PE_IDENTIFIED_UNIQUE)
         job->confidence = PE_IDENTIFIED_AMBIGUOUS;
     return status;
 }

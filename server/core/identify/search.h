@@ -35,6 +35,7 @@ struct pe__search {
     unsigned char *axes;      /* and bits of all that do */
     double *x, *v, *s, *z;    /* [pairs] of fits */
     size_t probe;             /* the pair that tells most */
+    bool by_angles;           /* full turns are lost: angles are compared, not speeds */
     enum pe_twist twist;
     bool stopped;
 };

@@ -403,15 +403,31 @@ static size_t still_from(const struct pe__search *search)
     return pair;
 }
 
+/* Places so far apart that lines through them are none. */
+static bool propose_by_angles(struct pe__search *search, const struct pe__draft *draft)
+{
+    struct pe__draft other = *draft;
+    search->by_angles = true;
+    bool any = propose_stretched(search, draft);
+    if (!any && draft->kind->acts == PE_ROTATES) {
+        pe__draft_number(&other, "direction", -1);
+        any = propose_stretched(search, &other);
+    }
+    search->by_angles = false;
+    return any;
+}
+
 void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *draft)
 {
     struct pe__draft own = *draft;
     bool turns = draft->kind->acts == PE_ROTATES, any;
     double direction = turns ? direction_of(search) : 1;
+    if (is_crooked(search)) {
+        propose_by_angles(search, draft);
+        return;
+    }
     if (direction < 0)
         pe__draft_number(&own, "direction", -1);
-    if (is_crooked(search))
-        return;
     size_t moving = read_logs(search, direction), still = still_from(search);
     if (!read_x(search, &own))
         return;
@@ -432,7 +448,7 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
     if (turns && ((!any && moving > 2) || search->gain != 1))
         any = pe__propose_ramps(search, &own);
     if (!any)
-        any = propose_stretched(search, &own);
+        any = propose_by_angles(search, draft);
     if (!any && turns)
         propose_lists(search, &own);
 }
