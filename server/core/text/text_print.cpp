@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 
+#include "digits.hpp"
 #include "formats.hpp"
 #include "posenc.h"
 #include "powers_of_ten.hpp"
@@ -58,31 +59,12 @@ struct Decimal {
 
 constexpr int digits_max = 17; // of the shortest decimal of a double
 
-constexpr uint64_t powers[] = {1,
-                               10,
-                               100,
-                               1000,
-                               10000,
-                               100000,
-                               1000000,
-                               10000000,
-                               100000000,
-                               1000000000,
-                               10000000000,
-                               100000000000,
-                               1000000000000,
-                               10000000000000,
-                               100000000000000,
-                               1000000000000000,
-                               10000000000000000,
-                               100000000000000000};
-
 // The same number with more digits.
 Decimal fill_up(Decimal decimal, int digits)
 {
     int n = (64 - __builtin_clzll(decimal.digits)) * 1233 >> 12; // near log10
-    n += decimal.digits >= powers[n];
-    return {decimal.digits * powers[digits - n], decimal.exponent - (digits - n)};
+    n += decimal.digits >= integer_powers_of_ten[n];
+    return {decimal.digits * integer_powers_of_ten[digits - n], decimal.exponent - (digits - n)};
 }
 
 // v in units of 10^k, the largest power of ten not above the width of the interval that rounds to
@@ -165,10 +147,10 @@ FAST bool guess_decimal(Binary v, Format format, Decimal *decimal)
         (10 * (tens + tens_above) & is_tens) | ((below + (fraction >> 63)) & ~is_tens);
 
     // At least c and less than 20 c, so that it has two lengths, or three in the narrower formats.
-    digits *= powers[format.spare_digits];
+    digits *= integer_powers_of_ten[format.spare_digits];
     int exponent = units.k - format.spare_digits;
     for (int i = format.bits == 53 ? 1 : 0; i < 2; i++) {
-        uint64_t is_short = digits < powers[format.digits - 1];
+        uint64_t is_short = digits < integer_powers_of_ten[format.digits - 1];
         digits += 9 * digits & -is_short;
         exponent -= static_cast<int>(is_short);
     }
@@ -201,7 +183,7 @@ struct Groups {
 constexpr Groups groups;
 
 // Eight digits of value < 10^8 in eight bytes, the first one lowest.
-uint64_t eight_digits(uint64_t value)
+uint64_t eight_characters(uint64_t value)
 {
     uint64_t high = value / 10000;
     return groups.entry[high] | static_cast<uint64_t>(groups.entry[value - 10000 * high]) << 32;
@@ -222,8 +204,8 @@ FAST Digits split_digits(uint64_t digits, bool nine)
     constexpr uint64_t zeros = 0x3030303030303030;
     uint64_t first = nine ? digits / block : digits / (block * block);
     uint64_t rest = digits - first * (nine ? block : block * block);
-    uint64_t next = eight_digits(nine ? rest : rest / block);
-    uint64_t last = nine ? 0 : eight_digits(rest % block);
+    uint64_t next = eight_characters(nine ? rest : rest / block);
+    uint64_t last = nine ? 0 : eight_characters(rest % block);
     int cut = last ? __builtin_clzll(last) / 8 : next ? 8 + __builtin_clzll(next) / 8 : 16;
     return {static_cast<char>('0' + first), next + zeros, last + zeros, digits_max - cut};
 }
@@ -305,17 +287,21 @@ bool is_special(double magnitude)
     return bits - 1 >= infinity - 1;
 }
 
+// Whether it is an integer that the format has all neighbours of.
+FAST bool is_whole(double magnitude, Format format)
+{
+    return magnitude < static_cast<double>(uint64_t(1) << format.bits) &&
+           static_cast<double>(static_cast<int64_t>(magnitude)) == magnitude;
+}
+
 FAST char *print_real(double value, Format format, char *out)
 {
     char *p = out;
     double magnitude = print_sign(value, p);
     if (is_special(magnitude))
         return print_special(magnitude, p > out, p);
-    if (magnitude < static_cast<double>(uint64_t(1) << format.bits)) {
-        auto whole = static_cast<int64_t>(magnitude);
-        if (static_cast<double>(whole) == magnitude)
-            return std::to_chars(p, out + PE_TEXT_MAX, whole).ptr;
-    }
+    if (is_whole(magnitude, format))
+        return std::to_chars(p, out + PE_TEXT_MAX, static_cast<int64_t>(magnitude)).ptr;
     Decimal decimal = shortest_decimal(decompose(magnitude, format), format);
     return print_decimal(decimal, format.digits, p);
 }
@@ -399,19 +385,48 @@ char *print_bits(enum pe_dtype dtype, const void *array, size_t i, char *out)
     return std::to_chars(out, out + PE_TEXT_MAX, bits).ptr;
 }
 
-// A loop for each dtype, so that its format is known there; `load` gives element i as a double.
+// The decimal of an element without its sign, or digits 0 for those that print_real prints in
+// another way.
+FAST Decimal list_decimal(double value, Format format)
+{
+    double magnitude = std::fabs(value);
+    if (is_special(magnitude) || is_whole(magnitude, format))
+        return {0, 0};
+    return shortest_decimal(decompose(magnitude, format), format);
+}
+
+FAST char *print_element(double value, Decimal decimal, Format format, char *out)
+{
+    char *begin = out;
+    if (decimal.digits != 0) {
+        print_sign(value, out);
+        return print_decimal(decimal, format.digits, out);
+    }
+    out = print_real(value, format, out);
+    if (out[-1] > '9') { // NaN, Infinity
+        std::memmove(begin + 1, begin, static_cast<size_t>(out - begin));
+        *begin = '"';
+        out[1] = '"';
+        out += 2;
+    }
+    return out;
+}
+
+// A loop for each dtype, so that its format is known there; `load` gives element i as a double. The
+// decimals of some elements, then their text: two short loops, of which a processor does more
+// rounds at once than of a long one (f32 11 % faster, f64 4 %).
 template <typename Load> char *print_list(size_t n, Format format, Load load, char *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        char *begin = out;
-        out = print_real(load(i), format, out);
-        if (out[-1] > '9') { // NaN, Infinity
-            std::memmove(begin + 1, begin, static_cast<size_t>(out - begin));
-            *begin = '"';
-            out[1] = '"';
-            out += 2;
+    constexpr size_t block_max = 16;
+    Decimal decimals[block_max];
+    for (size_t first = 0; first < n; first += block_max) {
+        size_t block = std::min(n - first, block_max);
+        for (size_t i = 0; i < block; i++)
+            decimals[i] = list_decimal(load(first + i), format);
+        for (size_t i = 0; i < block; i++) {
+            out = print_element(load(first + i), decimals[i], format, out);
+            *out++ = ',';
         }
-        *out++ = ',';
     }
     return out;
 }
