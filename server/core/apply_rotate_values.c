@@ -155,7 +155,7 @@ size_t pe__rotating_make(const struct pe__rotating *rotation, size_t i, size_t n
         .first = row.c,
         .second = row.s,
     };
-    bool bad[PE__RUN];
+    bool bad[PE__RUN + 1];
     pe__cis_run(rotation->plan->cis, &work->walk.axis[0], &run, rotation->first, rotation->n, &out,
                 bad);
     for (size_t token = 0; token < run.n; token++) {

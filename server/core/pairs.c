@@ -4,6 +4,7 @@
  * attention factor applied: what tables, rotations and scores are made of. The numbers themselves
  * come from cis.c.
  */
+#include <math.h>
 #include <string.h>
 
 #include "coordinate.h"
@@ -37,14 +38,34 @@ bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n)
            first % PE__BLOCK + n <= PE__BLOCK;
 }
 
+/* How many of the n - 1 positions behind the first go on by ones. */
+static size_t next_n(const double *at, size_t n)
+{
+    size_t i = 1;
+    while (i < n && at[i] == at[0] + (double)i)
+        i++;
+    return fabs(at[0]) < 0x1p52 ? i - 1 : 0;
+}
+
+/* Whether positions one apart are places one apart, each with its pairs. */
+static bool keeps_steps(const struct pe_plan *plan)
+{
+    return plan->placing.scale == 1 && isinf(plan->placing.clamp) && isnan(plan->padding) &&
+           !pe__stage_named(&plan->stages, PE_STAGE_POS);
+}
+
 size_t pe__plan_run(const struct pe_plan *plan, const struct pe_positions *positions, size_t token,
                     size_t end, struct pe__run *run)
 {
     run->n = 0;
     while (token + run->n < end) {
-        struct pe__pos at = pe__plan_position(plan, positions->at[0][token + run->n]);
+        const double *position = positions->at[0] + token + run->n;
+        struct pe__pos at = pe__plan_position(plan, *position);
         if (pe__is_padding(plan, at) || !pe__run_add(plan->cis, run, at))
             break;
+        size_t left = end - (token + run->n - 1);
+        if (run->n == 1 && keeps_steps(plan)) /* token by token it takes a tenth of a run's time */
+            pe__run_add_next(plan->cis, run, next_n(position, left < PE__RUN ? left : PE__RUN));
     }
     return run->n < RUN_MIN ? 0 : run->n;
 }

@@ -7,8 +7,14 @@
  */
 #include <string.h>
 
+#include "kernels.h"
 #include "kind.h"
 #include "round.h"
+
+/* A table as large as this goes past the caches, which it would fill with what is not read again
+ * before it is lost: half of the time. */
+#define STREAM_BYTES ((size_t)32 << 20)
+#define LINE_BYTES   64
 
 /* Consecutive values of a block whose channels lie a constant step apart. */
 struct run {
@@ -29,6 +35,7 @@ struct fill {
     const struct pe_plan *plan;
     const struct pe_positions *positions;
     enum pe_dtype dtype;
+    bool is_large; /* of STREAM_BYTES */
     size_t first, n;
     struct target cosine, sine;
 };
@@ -129,6 +136,10 @@ static bool run_out(const struct fill *fill, struct pe__run_out *out)
     };
     out->first = out->sine_first ? sines : cosines;
     out->second = out->sine_first ? cosines : sines;
+    uintptr_t places = (uintptr_t)out->first | out->row_stride * size;
+    if (apart)
+        places |= (uintptr_t)out->second;
+    out->stream = fill->is_large && places % LINE_BYTES == 0;
     return apart || interleaved;
 }
 
@@ -141,14 +152,15 @@ static size_t fill_run(const struct fill *fill, struct pe__plan_walk *walk, size
         fill_tokens(fill, walk, token, 1);
         return 1;
     }
-    bool bad[PE__RUN];
+    bool bad[PE__RUN + 1];
     size_t before = token * out.row_stride * pe_dtype_size(out.dtype);
     out.first = (char *)out.first + before;
     out.second = (char *)out.second + before;
     pe__cis_run(fill->plan->cis, &walk->axis[0], &run, fill->first, fill->n, &out, bad);
-    for (size_t i = 0; i < run.n; i++)
-        if (bad[i])
-            fill_tokens(fill, walk, token + i, 1);
+    if (memchr(bad, true, run.n))
+        for (size_t i = 0; i < run.n; i++)
+            if (bad[i])
+                fill_tokens(fill, walk, token + i, 1);
     return run.n;
 }
 
@@ -163,6 +175,8 @@ static void fill_block(const struct fill *fill)
     }
     for (size_t token = 0; token < fill->positions->n;)
         token += fill_run(fill, &walk, token, out);
+    if (out.stream)
+        pe__kernels()->drain();
 }
 
 static void map_channels(struct fill *fill)
@@ -229,6 +243,7 @@ void pe_table(const struct pe_plan *plan, const struct pe_positions *positions, 
     struct fill fill = {.plan = plan, .positions = positions, .dtype = dtype};
     fill.cosine = (struct target){out, row_stride, 1, {{0}}};
     fill.sine = fill.cosine;
+    fill.is_large = positions->n * row_stride * pe_dtype_size(dtype) >= STREAM_BYTES;
     bool has_rows = plan->spec.kind->ops->row;
     bool has_more = plan->spec.kind->acts == PE_ADDS && pe_spec_dim(&plan->spec) > 2 * plan->pairs;
     if (!has_rows && (!plan->pairs || has_more)) /* none; or the last columns are in no pair */
@@ -245,6 +260,7 @@ void pe_cos_sin(const struct pe_plan *plan, const struct pe_positions *positions
     struct fill fill = {.plan = plan, .positions = positions, .dtype = dtype};
     fill.cosine = (struct target){cos_out, plan->pairs, 1, {{0}}};
     fill.sine = (struct target){sin_out, plan->pairs, 1, {{0}}};
+    fill.is_large = positions->n * 2 * plan->pairs * pe_dtype_size(dtype) >= STREAM_BYTES;
     for (fill.first = 0; fill.first < plan->pairs; fill.first += PE__BLOCK) {
         fill.n = block_size(plan->pairs, fill.first);
         fill.cosine.runs[0] = fill.sine.runs[0] = (struct run){0, fill.n, fill.first, 1};

@@ -18,7 +18,13 @@
 
 #include "posenc.h"
 
+#ifndef BENCH_ROUNDS
 #define BENCH_ROUNDS 11
+#endif
+/* This thread's own time, so that what else runs on the machine does not count. */
+#ifndef BENCH_CLOCK
+#define BENCH_CLOCK CLOCK_THREAD_CPUTIME_ID
+#endif
 
 struct bench_case {
     const char *name;
@@ -28,8 +34,8 @@ struct bench_case {
     double seconds; /* out: median of one run, 0 if left out */
 };
 
-/* One target: case `what` in multiples of case `of` (as fast as, or as long as), and the bound that
- * is aimed at. */
+/* One target: an element of case `what` in multiples of one of case `of` (as fast as, or as long
+ * as), and the bound that is aimed at. */
 struct bench_ratio {
     const char *target; /* "P1" */
     const char *what, *of;
@@ -37,11 +43,10 @@ struct bench_ratio {
     double bound;
 };
 
-/* Of this thread's own time: what else runs on the machine does not count. */
 static double bench_now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(BENCH_CLOCK, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -108,9 +113,10 @@ static bool bench_has(const struct bench_ratio *ratio, const struct bench_case *
 
 static double bench_value(const struct bench_ratio *ratio, const struct bench_case *cases, size_t n)
 {
-    double what = bench_find(cases, n, ratio->what)->seconds;
-    double of = bench_find(cases, n, ratio->of)->seconds;
-    return ratio->faster ? of / what : what / of;
+    const struct bench_case *what = bench_find(cases, n, ratio->what);
+    const struct bench_case *of = bench_find(cases, n, ratio->of);
+    double times = what->seconds / what->units / (of->seconds / of->units);
+    return ratio->faster ? 1 / times : times;
 }
 
 /* "model name" of /proc/cpuinfo, or the machine's architecture. */

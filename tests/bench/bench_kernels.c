@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { HEADS = 32, TOKENS = 4096, DIM = 128, PAIRS = DIM / 2, TABLE_ROWS = 16384 };
+enum { HEADS = 32, TOKENS = 4096, DIM = 128, PAIRS = DIM / 2, TABLE_ROWS = 131072 };
 #define ELEMENTS ((size_t)HEADS * TOKENS * DIM)
 
 static const char *const specs[] = {"rope:dim=128,layout=half", "rope:dim=128,layout=interleaved"};
@@ -20,13 +20,6 @@ struct apply_run {
 struct copy_run {
     void *to, *from;
     size_t bytes;
-};
-
-struct table_run {
-    const struct pe_plan *plan;
-    const struct pe_positions *positions;
-    enum pe_dtype dtype;
-    void *cos_out, *sin_out;
 };
 
 static double axis[TABLE_ROWS];
@@ -134,10 +127,29 @@ static void fill_input(const struct bench_case *first, size_t n)
 
 /* ---- P2: tables --------------------------------------------------------------------------- */
 
+/* Tables of PAIRS cosines and sines at positions 0, 1, ...: larger than all caches; as many tokens
+ * as P1 has; and one block of rows after the other in the same memory, as the service makes them.
+ */
+static const struct size {
+    const char *name;
+    size_t rows, blocks;
+} sizes[] = {{"131072 rows", TABLE_ROWS, 1}, {"4096 rows", TOKENS, 1}, {"blocks", 128, 128}};
+
+#define SIZES_N (sizeof sizes / sizeof *sizes)
+
+struct table_run {
+    const struct pe_plan *plan;
+    const struct size *size;
+    enum pe_dtype dtype;
+    void *cos_out, *sin_out;
+};
+
 static void run_table(void *context)
 {
     const struct table_run *run = context;
-    pe_cos_sin(run->plan, run->positions, run->dtype, run->cos_out, run->sin_out);
+    struct pe_positions positions = {1, run->size->rows, {axis}};
+    for (size_t i = 0; i < run->size->blocks; i++, positions.at[0] += positions.n)
+        pe_cos_sin(run->plan, &positions, run->dtype, run->cos_out, run->sin_out);
 }
 
 static void run_sincos(void *context)
@@ -147,17 +159,22 @@ static void run_sincos(void *context)
     pe_frequencies(run->plan, &(struct pe_frequencies){.inv_freq = frequency});
     double *c = run->cos_out;
     double *s = run->sin_out;
-    for (size_t t = 0; t < TABLE_ROWS; t++)
-        for (size_t i = 0; i < PAIRS; i++)
-            sincos(axis[t] * frequency[i], &s[t * PAIRS + i], &c[t * PAIRS + i]);
+    for (size_t i = 0; i < run->size->blocks; i++)
+        for (size_t t = 0; t < run->size->rows; t++)
+            for (size_t j = 0; j < PAIRS; j++)
+                sincos(axis[i * run->size->rows + t] * frequency[j], &s[t * PAIRS + j],
+                       &c[t * PAIRS + j]);
 }
 
+/* Of bytes other than 0, which some processors write faster than any other. */
 static void run_memset(void *context)
 {
     const struct table_run *run = context;
-    size_t bytes = (size_t)TABLE_ROWS * PAIRS * pe_dtype_size(run->dtype);
-    memset(run->cos_out, (int)bytes, bytes);
-    memset(run->sin_out, (int)bytes, bytes);
+    size_t bytes = run->size->rows * PAIRS * pe_dtype_size(run->dtype);
+    for (size_t i = 0; i < run->size->blocks; i++) {
+        memset(run->cos_out, (int)(i | 1), bytes);
+        memset(run->sin_out, (int)(i | 1), bytes);
+    }
 }
 
 static void run_plan(void *context)
@@ -166,21 +183,28 @@ static void run_plan(void *context)
     pe_plan_free(make_plan(specs[0], &rows));
 }
 
-static void add_all_tables(void)
+static void add_table_case(const char *what, const struct table_run *run, void (*function)(void *))
 {
-    static struct table_run f64;
-    static struct table_run f32;
-    size_t values = (size_t)TABLE_ROWS * PAIRS;
-    f64 = (struct table_run){make_plan(specs[0], &rows), &rows, PE_F64, bench_buffer(values * 8),
-                             bench_buffer(values * 8)};
-    f32 = f64;
-    f32.dtype = PE_F32;
-    add_case("libm sincos f64", run_sincos, &f64, values);
-    add_case("table f64", run_table, &f64, values);
-    add_case("memset f64", run_memset, &f64, values);
-    add_case("table f32", run_table, &f32, values);
-    add_case("memset f32", run_memset, &f32, values);
-    add_case("plan of that table", run_plan, NULL, PAIRS);
+    static char names[6 * SIZES_N][64];
+    static size_t names_n;
+    struct table_run *copy = malloc(sizeof *copy);
+    if (!copy)
+        abort();
+    *copy = *run;
+    snprintf(names[names_n], sizeof *names, "%s, %s", what, run->size->name);
+    add_case(names[names_n++], function, copy, run->size->rows * run->size->blocks * PAIRS);
+}
+
+static void add_tables(const struct size *size, struct table_run run)
+{
+    run.size = size;
+    run.dtype = PE_F64;
+    add_table_case("libm sincos f64", &run, run_sincos);
+    add_table_case("table f64", &run, run_table);
+    add_table_case("memset f64", &run, run_memset);
+    run.dtype = PE_F32;
+    add_table_case("table f32", &run, run_table);
+    add_table_case("memset f32", &run, run_memset);
 }
 
 static const struct bench_ratio ratios[] = {
@@ -196,10 +220,18 @@ static const struct bench_ratio ratios[] = {
     {"P1 aim", "bf16 half bthd", "memcpy 16 bit", false, 1.6},
     {"P1 aim", "f64 half bthd", "memcpy f64", false, 2.0},
     {"P1 aim", "f64 half bthd in place", "memcpy f64", false, 2.0},
-    {"P2", "table f64", "libm sincos f64", true, 30},
-    {"P2", "table f64", "memset f64", false, 1.5},
-    {"P2", "table f32", "libm sincos f64", true, 30},
-    {"P2", "table f32", "memset f32", false, 1.5},
+    {"P2", "table f64, 131072 rows", "libm sincos f64, 131072 rows", true, 30},
+    {"P2", "table f64, 131072 rows", "memset f64, 131072 rows", false, 1.5},
+    {"P2", "table f32, 131072 rows", "libm sincos f64, 131072 rows", true, 30},
+    {"P2", "table f32, 131072 rows", "memset f32, 131072 rows", false, 1.5},
+    {"P2", "table f64, 4096 rows", "libm sincos f64, 4096 rows", true, 30},
+    {"P2", "table f64, 4096 rows", "memset f64, 4096 rows", false, 1.5},
+    {"P2", "table f32, 4096 rows", "libm sincos f64, 4096 rows", true, 30},
+    {"P2", "table f32, 4096 rows", "memset f32, 4096 rows", false, 1.5},
+    {"P2", "table f64, blocks", "libm sincos f64, blocks", true, 30},
+    {"P2", "table f64, blocks", "memset f64, blocks", false, 1.5},
+    {"P2", "table f32, blocks", "libm sincos f64, blocks", true, 30},
+    {"P2", "table f32, blocks", "memset f32, blocks", false, 1.5},
 };
 
 int main(int argc, char **argv)
@@ -213,9 +245,17 @@ int main(int argc, char **argv)
         fill_input(cases + groups[g], groups[g + 1] - groups[g]);
         bench_measure(cases + groups[g], groups[g + 1] - groups[g]);
     }
-    size_t tables = cases_n;
-    add_all_tables();
-    bench_measure(cases + tables, cases_n - tables);
+    size_t bytes = (size_t)TABLE_ROWS * PAIRS * sizeof(double);
+    struct table_run run = {.plan = make_plan(specs[0], &rows),
+                            .cos_out = bench_buffer(bytes),
+                            .sin_out = bench_buffer(bytes)};
+    for (size_t i = 0; i < SIZES_N; i++) {
+        size_t first = cases_n;
+        add_tables(&sizes[i], run);
+        bench_measure(cases + first, cases_n - first);
+    }
+    add_case("plan of such a table", run_plan, NULL, PAIRS);
+    bench_measure(cases + cases_n - 1, 1);
     return bench_report(argc > 1 ? argv[1] : NULL, cases, cases_n, ratios,
                         sizeof ratios / sizeof *ratios);
 }

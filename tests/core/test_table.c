@@ -396,6 +396,7 @@ Test(table, runs_of_tokens_change_no_bit)
         "rope:dim=128",
         "rope:dim=300,layout=half,direction=-1",
         "rope:dim=22,layout=half,shift=0.375",
+        "rope:dim=34,layout=half,shift=-5",
         "rope:dim=54,base=500000,scaling=llama3,factor=8,original_max=8192",
         "rope:dim=16,scaling=proportional,kept_pairs=5",
         "sinusoidal:dim=70",
@@ -432,4 +433,47 @@ Test(table, runs_of_tokens_change_no_bit)
             }
             pe_plan_free(plan);
         }
+}
+
+/* Tables that go past the caches have the bits of their parts, which do not, and end where they
+ * should. */
+Test(table, large_tables_are_as_their_parts)
+{
+    static const char *const variants[] = {"base", "avx2", "avx512"};
+    static const char *const texts[] = {
+        "rope:dim=512,layout=half",
+        "rope:dim=512,layout=interleaved,direction=-1",
+        "sinusoidal:dim=512",
+    };
+    enum { TOKENS = 16500, PART = 300, DIM = 512, GUARD = 64 };
+    static double at[TOKENS];
+    static double part[PART * DIM];
+    for (size_t i = 0; i < TOKENS; i++)
+        at[i] = (double)i - 100;
+    struct pe_positions positions = positions_of(at, TOKENS);
+    size_t most = (size_t)TOKENS * DIM * sizeof(double);
+    unsigned char *whole = aligned_alloc(64, most + GUARD);
+    cr_assert(whole);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pe_plan *plan = plan_from(texts[i], &positions);
+        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+            if (!pe_isa_select(variants[v]))
+                continue;
+            for (size_t t = 0; t < 2; t++) {
+                size_t row = DIM * pe_dtype_size(dtypes[t]);
+                memset(whole + TOKENS * row, 0x5a, GUARD);
+                pe_table(plan, &positions, dtypes[t], whole, DIM);
+                for (size_t token = 0; token < TOKENS; token += PART) {
+                    struct pe_positions few = positions_of(at + token, PART);
+                    pe_table(plan, &few, dtypes[t], part, DIM);
+                    cr_assert_eq(memcmp(whole + token * row, part, PART * row), 0, "%s %s %s at %a",
+                                 texts[i], variants[v], pe_dtype_name(dtypes[t]), at[token]);
+                }
+                for (size_t g = 0; g < GUARD; g++)
+                    cr_assert_eq(whole[TOKENS * row + g], 0x5a);
+            }
+        }
+        pe_plan_free(plan);
+    }
+    free(whole);
 }

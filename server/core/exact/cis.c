@@ -36,6 +36,7 @@
 #define SLOW_ERROR       0x1p-107
 #define EXACT_GUARD_BITS 72
 #define LOST_MAX         4096 /* a component that small beside its angle is an exact zero */
+#define LINE             64
 
 typedef unsigned __int128 magnitude;
 
@@ -237,58 +238,121 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
 
 /* ---- Runs --------------------------------------------------------------------------------- */
 
+static void add_digit(struct pe__run *run, unsigned digit)
+{
+    run->digits |= UINT64_C(1) << digit;
+    run->token[digit] = (uint8_t)run->n++;
+    run->last = digit;
+}
+
 bool pe__run_add(const struct pe__cis *cis, struct pe__run *run, struct pe__pos position)
 {
     magnitude size;
     bool negative;
-    if (!cis->splits || run->n == PE__RUN || !position_split(position, &size, &negative) ||
-        size == 0 || (size & ~cis->covered) != 0)
+    if (!cis->factors || !position_split(position, &size, &negative) || size == 0 ||
+        (size & ~cis->covered) != 0)
         return false;
     magnitude high = size >> cis->high_shift << cis->high_shift;
-    if (run->n > 0 && (high != run->high || negative != run->negative))
+    if (run->n == 0) {
+        run->high = high;
+        run->negative = negative;
+        run->digits = 0;
+    }
+    size_t digit = (size_t)(size >> cis->shift[0] & ((1 << PE__DIGIT_BITS) - 1));
+    if (high != run->high || negative != run->negative || (run->digits >> digit & 1) != 0)
         return false;
-    run->high = high;
-    run->negative = negative;
-    run->digit[run->n++] = (uint8_t)(size >> cis->shift[0] & ((1 << PE__DIGIT_BITS) - 1));
+    add_digit(run, (unsigned)digit);
     return true;
 }
 
-static void split_prefix(const struct pe__walk *walk, size_t n, double planes[4][PE__BLOCK])
+void pe__run_add_next(const struct pe__cis *cis, struct pe__run *run, size_t n)
 {
-    const struct pe__planes *x = &walk->prefix;
-    if (walk->high == 0) {
-        for (size_t i = 0; i < n; i++) {
-            planes[0][i] = 1;
-            planes[1][i] = planes[2][i] = planes[3][i] = 0;
-        }
+    unsigned least = run->high == 0;        /* position 0 is in no run */
+    if (cis->shift[0] != PE__FRACTION_BITS) /* another digit than that of ones */
         return;
+    for (; n > 0; n--) {
+        unsigned next = run->negative ? run->last - 1 : run->last + 1;
+        if (next >= PE__RUN || next < least || (run->digits >> next & 1) != 0)
+            return;
+        add_digit(run, next);
     }
-    pe__cis_split(n, x->cos_hi, x->cos_lo, planes[0], planes[1]);
-    pe__cis_split(n, x->sin_hi, x->sin_lo, planes[2], planes[3]);
+}
+
+/* The factors of the run's centre, of which `digit` is the lowest digit; conjugated when the sines
+ * are those of the opposite direction. */
+static void make_centre(const struct block *block, struct pe__walk *walk, magnitude high,
+                        size_t digit, bool opposite, double *out)
+{
+    struct pe__planes centre;
+    walk_to(walk, block, high);
+    multiply_entry(block, 0, digit, high != 0 ? &walk->prefix : NULL, &centre);
+    if (opposite)
+        conjugate(block->n, &centre);
+    pe__cis_factors(block->n, planes_from(&centre, 0), out, PE__BLOCK);
+}
+
+/* The steps of a run: first those with two tokens, last those with one. Of a conjugated centre what
+ * lies behind is ahead. */
+struct steps {
+    struct pe__run_step step[PE__OFFSETS];
+    size_t paired_n, single; /* how many of two, and the first of one */
+};
+
+static uint8_t token_of(const struct pe__run *run, size_t digit)
+{
+    return digit < PE__RUN && (run->digits >> digit & 1) != 0 ? run->token[digit] : PE__RUN;
+}
+
+static void make_steps(const struct pe__run *run, size_t centre, bool opposite, struct steps *steps)
+{
+    steps->paired_n = 0;
+    steps->single = PE__OFFSETS;
+    for (size_t offset = 0; offset < PE__OFFSETS; offset++) {
+        uint8_t ahead = token_of(run, centre + offset);
+        uint8_t behind = offset == 0 ? PE__RUN : token_of(run, centre - offset);
+        unsigned tokens = (ahead < PE__RUN) + (behind < PE__RUN);
+        size_t i = tokens == 2 ? steps->paired_n++ : steps->single - 1;
+        steps->single -= tokens == 1;
+        steps->step[i].offset = (uint8_t)offset;
+        steps->step[i].token[opposite] = ahead;
+        steps->step[i].token[!opposite] = behind;
+    }
 }
 
 void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
-                 size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN])
+                 size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN + 1])
 {
     const struct block block = {cis, first, n};
-    _Alignas(64) double prefix[4][PE__BLOCK] = {{0}};
-    walk_to(walk, &block, run->high);
-    split_prefix(walk, n, prefix);
+    _Alignas(LINE) double centre[PE__FACTORS * PE__BLOCK];
+    _Alignas(LINE) double spare[2 * PE__BLOCK];
+    struct steps steps;
+    bool opposite = run->negative != out->backwards;
+    size_t least = (size_t)__builtin_ctzll(run->digits);
+    size_t most = 63 - (size_t)__builtin_clzll(run->digits);
+    size_t middle = (least + most + 1) / 2;
+    make_centre(&block, walk, run->high, middle, opposite, centre);
+    make_steps(run, middle, opposite, &steps);
+    memset(bad, 0, (PE__RUN + 1) * sizeof *bad);
     struct pe__run_job job = {
         .n = n,
-        .tokens = run->n,
-        .prefix = prefix[0],
-        .digit = run->digit,
-        .negative = run->negative != out->backwards,
+        .steps = steps.step,
+        .steps_n = steps.paired_n,
+        .centre = centre,
         .sine_first = out->sine_first,
         .step = out->step,
-        .row_stride = out->row_stride,
-        .first_out = out->first,
-        .second_out = out->second,
+        .row_bytes = out->row_stride * pe_dtype_size(out->dtype),
+        .first = out->first,
+        .second = out->second,
+        .stream = out->stream,
+        .spare = spare,
+        .bad = bad,
     };
-    job.entries = pe__cis_splits(cis, first, &job.width);
-    memset(bad, 0, run->n * sizeof *bad);
-    pe__kernels()->run[out->dtype](&job, bad);
+    job.offsets = pe__cis_offsets(cis, first, &job.width);
+    pe__kernels()->run[out->dtype](&job);
+    job.steps = steps.step + steps.single;
+    job.steps_n = PE__OFFSETS - steps.single;
+    job.stream = false; /* the spare row stays in the cache */
+    pe__kernels()->run[out->dtype](&job);
 }
 
 /* ---- Angles ------------------------------------------------------------------------------- */

@@ -15,6 +15,8 @@
 
 /* Pairs that one call of pe__cis_row handles at most: its planes fit the first-level cache. */
 #define PE__BLOCK 128
+/* Tokens of a run, at most. */
+#define PE__RUN 64
 
 /* A position: the exact sum hi + lo (a position plus the shift), |hi + lo| <= 2^54. */
 struct pe__pos {
@@ -71,29 +73,33 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
                    size_t first, size_t n, struct pe__planes *out);
 
 /* Tokens one behind the other whose positions have the same sign and differ in the lowest group of
- * digits only. Begin with n = 0. */
-#define PE__RUN 64
+ * digits, each by another digit, and in nothing else. Begin with n = 0. */
 struct pe__run {
     size_t n;
     bool negative;
     unsigned __int128 high;
-    uint8_t digit[PE__RUN];
+    unsigned last;          /* the last token's digit */
+    uint64_t digits;        /* bit d: a token has digit d, which is ... */
+    uint8_t token[PE__RUN]; /* ... token[d] */
 };
-/* Adds a token; false when it does not belong to the run, which is full, or to none. */
+/* Adds a token; false when it does not belong to the run, or to none. */
 bool pe__run_add(const struct pe__cis *cis, struct pe__run *run, struct pe__pos position);
+/* Adds as many tokens of a run as the first of n positions one after the other, one apart. */
+void pe__run_add_next(const struct pe__cis *cis, struct pe__run *run, size_t n);
 
-/* Where the values of a run go: see struct pe__run_job. Sines for the opposite direction too. */
+/* Where the values of a run go: rows of the first token; see struct pe__run_job. Sines for the
+ * opposite direction too. */
 struct pe__run_out {
     enum pe_dtype dtype; /* PE_F64 or PE_F32 */
-    bool backwards, sine_first;
+    bool backwards, sine_first, stream;
     size_t step, row_stride;
     void *first, *second;
 };
 /* cos and sin of pairs [first, first + n), n <= PE__BLOCK, that lie in one block of the tables,
  * each rounded once. Sets bad[token] where that could not be decided; these rows are to be done
- * again. */
+ * again. The last element is not a token's. */
 void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
-                 size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN]);
+                 size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN + 1]);
 
 /* Of a set with the single frequency 1 and all groups: cis of n <= PE__BLOCK angles, finite
  * multiples of 2^-66. All lanes take every product that one of them needs, so

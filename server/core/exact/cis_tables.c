@@ -17,7 +17,6 @@
 
 #define MULTIPLE_OF_LINE 8  /* doubles in a cache line */
 #define VECTOR_MAX       64 /* bytes */
-#define SPLIT_DIGITS     ((size_t)1 << PE__DIGIT_BITS)
 
 static size_t entries_bytes(const struct pe__cis *cis)
 {
@@ -153,9 +152,9 @@ static void fill_block(struct pe__cis *cis, size_t first)
     }
 }
 
-/* ---- Split entries ------------------------------------------------------------------------ */
+/* ---- Factors of runs ---------------------------------------------------------------------- */
 
-void pe__cis_split(size_t n, const double *hi, const double *lo, double *coarse, double *fine)
+static void split(size_t n, const double *hi, const double *lo, double *coarse, double *fine)
 {
     const double shifter = 0x1.8p26; /* its last bit is worth 2^-26 */
     for (size_t i = 0; i < n; i++) {
@@ -164,31 +163,38 @@ void pe__cis_split(size_t n, const double *hi, const double *lo, double *coarse,
     }
 }
 
-const double *pe__cis_splits(const struct pe__cis *cis, size_t k, size_t *width)
+void pe__cis_factors(size_t n, struct pe__cdd_in x, double *out, size_t width)
+{
+    memcpy(out + PE__C * width, x.cos_hi, n * sizeof *out);
+    memcpy(out + PE__S * width, x.sin_hi, n * sizeof *out);
+    split(n, x.cos_hi, x.cos_lo, out + PE__C1 * width, out + PE__C2 * width);
+    split(n, x.sin_hi, x.sin_lo, out + PE__S1 * width, out + PE__S2 * width);
+}
+
+const double *pe__cis_offsets(const struct pe__cis *cis, size_t k, size_t *width)
 {
     size_t first = k - k % PE__BLOCK;
     *width = block_width(cis, first);
-    return cis->splits + 4 * first * SPLIT_DIGITS + k % PE__BLOCK;
+    return cis->factors + PE__FACTORS * first * PE__OFFSETS + k % PE__BLOCK;
 }
 
-static size_t splits_bytes(const struct pe__cis *cis)
+static size_t factors_bytes(const struct pe__cis *cis)
 {
     bool one_table = cis->digit_bits == PE__DIGIT_BITS && cis->tables_n > 0;
-    return one_table ? entries_bytes(cis) / cis->tables_n / pe__digits_n(cis) * SPLIT_DIGITS : 0;
+    size_t pairs = (cis->n + MULTIPLE_OF_LINE - 1) / MULTIPLE_OF_LINE * MULTIPLE_OF_LINE;
+    return one_table ? pairs * PE__FACTORS * PE__OFFSETS * sizeof *cis->factors : 0;
 }
 
-static void fill_splits(struct pe__cis *cis, size_t first)
+static void fill_factors(struct pe__cis *cis, size_t first)
 {
     size_t n = cis->n - first < PE__BLOCK ? cis->n - first : PE__BLOCK;
     size_t width = block_width(cis, first);
-    double *x = cis->splits + 4 * first * SPLIT_DIGITS;
+    double *x = cis->factors + PE__FACTORS * first * PE__OFFSETS;
     for (size_t k = 0; k < n; k++)
-        x[k] = 1; /* digit 0: c1; the others are 0 */
-    for (size_t digit = 1; digit < SPLIT_DIGITS; digit++) {
-        x += 4 * width;
-        struct pe__cdd entry = pe__cis_entry(cis, 0, digit, first);
-        pe__cis_split(n, entry.cos_hi, entry.cos_lo, x, x + width);
-        pe__cis_split(n, entry.sin_hi, entry.sin_lo, x + 2 * width, x + 3 * width);
+        x[PE__C * width + k] = x[PE__C1 * width + k] = 1; /* digit 0; the others are 0 */
+    for (size_t digit = 1; digit < PE__OFFSETS; digit++) {
+        x += PE__FACTORS * width;
+        pe__cis_factors(n, pe__cdd_input(pe__cis_entry(cis, 0, digit, first)), x, width);
     }
 }
 
@@ -203,8 +209,8 @@ static void fill_tables(struct pe__cis *cis)
     mpfr_clears(c, s, scratch, (mpfr_ptr)NULL);
     for (size_t first = 0; first < cis->n; first += PE__BLOCK) {
         fill_block(cis, first);
-        if (cis->splits)
-            fill_splits(cis, first);
+        if (cis->factors)
+            fill_factors(cis, first);
     }
 }
 
@@ -229,18 +235,18 @@ static bool allocate(struct pe__cis *cis)
     size_t limbs_bytes = cis->n * mpfr_custom_get_size(PE__SEED_PRECISION);
     size_t w_bytes = cis->n * sizeof *cis->w;
     size_t table_bytes = entries_bytes(cis);
-    size_t split_bytes = splits_bytes(cis);
-    cis->bytes = sizeof *cis + limbs_bytes + w_bytes + table_bytes + split_bytes;
+    size_t factor_bytes = factors_bytes(cis);
+    cis->bytes = sizeof *cis + limbs_bytes + w_bytes + table_bytes + factor_bytes;
     cis->limbs = malloc(limbs_bytes + 1);
     cis->w = malloc(w_bytes + 1);
     cis->entries = aligned_alloc(64, table_bytes + 64);
-    if (split_bytes > 0) {
-        split_bytes += VECTOR_MAX; /* kernels read whole vectors */
-        cis->splits = aligned_alloc(VECTOR_MAX, split_bytes);
-        if (cis->splits)
-            memset(cis->splits, 0, split_bytes);
+    if (factor_bytes > 0) {
+        factor_bytes += VECTOR_MAX; /* kernels read whole vectors */
+        cis->factors = aligned_alloc(VECTOR_MAX, factor_bytes);
+        if (cis->factors)
+            memset(cis->factors, 0, factor_bytes);
     }
-    return cis->limbs && cis->w && cis->entries && (cis->splits || split_bytes == 0);
+    return cis->limbs && cis->w && cis->entries && (cis->factors || factor_bytes == 0);
 }
 
 struct pe__cis *pe__cis_new(pe__frequency_fn *frequency, const void *context, enum pe__unit unit,
@@ -270,7 +276,7 @@ void pe__cis_free(struct pe__cis *cis)
     if (!cis)
         return;
     free(cis->entries);
-    free(cis->splits);
+    free(cis->factors);
     free(cis->w);
     free(cis->limbs);
     free(cis);

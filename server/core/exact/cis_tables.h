@@ -35,15 +35,18 @@ struct pe__cis {
     /* By blocks of PE__BLOCK pairs, in a block by table and digit (from 1), then the planes cos_hi,
      * cos_lo, sin_hi, sin_lo: what a walk uses lies together. */
     double *entries;
-    /* Digits of the lowest group, 0 among them, split for kernels_run.inc.c: by blocks of pairs, in
-     * a block by digit, then the planes c1, c2, s1, s2. NULL unless that group is one table. */
-    double *splits;
+    /* Digits 0 to PE__OFFSETS - 1 of the lowest group as factors of runs (kernels.h): by blocks of
+     * pairs, in a block by digit, then the planes. NULL unless that group is one table. */
+    double *factors;
 };
 
-/* x = hi + lo of n pairs in two parts: a multiple of 2^-26, and the rest as a double. |x| <= 1. */
-void pe__cis_split(size_t n, const double *hi, const double *lo, double *coarse, double *fine);
-/* The split entry of digit 0 in the block of pair k, from that pair on; *width: of its planes. */
-const double *pe__cis_splits(const struct pe__cis *cis, size_t k, size_t *width);
+/* How far tokens of a run can lie from its centre: half of a digit's values. */
+#define PE__OFFSETS (PE__RUN / 2 + 1)
+
+/* The factors of hi + lo of n pairs, to planes `width` apart. */
+void pe__cis_factors(size_t n, struct pe__cdd_in x, double *out, size_t width);
+/* Those of digit 0 in the block of pair k, from that pair on; *width: of its planes. */
+const double *pe__cis_offsets(const struct pe__cis *cis, size_t k, size_t *width);
 
 /* Digits of one table that have an entry: all but 0. */
 static inline size_t pe__digits_n(const struct pe__cis *cis)

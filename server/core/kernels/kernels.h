@@ -33,20 +33,33 @@ struct pe__rotation {
     bool stream;  /* past the caches, until drain(); then outputs are multiples of 64 bytes apart */
 };
 
+/* Factors of a run for each pair, as planes of doubles: cosine and sine, and both split as
+ * kernels_run.inc.c says. */
+enum pe__factor { PE__C, PE__S, PE__C1, PE__C2, PE__S1, PE__S2, PE__FACTORS };
+
+/* Two tokens of a run, `offset` ahead of its centre and behind it; PE__RUN: there is none. */
+struct pe__run_step {
+    uint8_t offset;
+    uint8_t token[2];
+};
+
 /* A run of tokens whose positions differ in their lowest digit only: cos and sin of n pairs at
  * each, rounded into the rows of a table. */
 struct pe__run_job {
-    size_t n, tokens;
-    const double *prefix;  /* the product of the other digits: c1, c2, s1, s2, PE__BLOCK apart */
-    const double *entries; /* of digit 0 on, each c1, c2, s1, s2, `width` apart */
+    size_t n;
+    const struct pe__run_step *steps;
+    size_t steps_n;
+    const double *centre;  /* its factors, PE__BLOCK apart */
+    const double *offsets; /* those of offset 0 on, `width` apart */
     size_t width;
-    const uint8_t *digit; /* [tokens] */
-    bool negative;        /* the sines change their sign */
-    /* Cosines and sines, in the order that sine_first says; row_stride elements between tokens.
-     * With step 1 dense and apart; with 2 interleaved from first_out on, second_out is not used. */
+    /* Rows of cosines and sines, in the order that sine_first says, of token 0; so many bytes from
+     * one token to the next. With step 1 dense, with 2 interleaved in the first. */
     bool sine_first;
-    size_t step, row_stride;
-    void *first_out, *second_out;
+    size_t step, row_bytes;
+    void *first, *second;
+    bool stream; /* past the caches, until drain(); then rows are whole lines of 64 bytes */
+    void *spare; /* room for a row of both, which nobody reads */
+    bool *bad;   /* [PE__RUN + 1] */
 };
 
 /* What two arrays are compared by, and a block of them. */
@@ -94,7 +107,10 @@ struct pe__kernels {
                                 size_t stride, uint16_t *bad);
 
     /* f64, f32: sets bad[token] where one of the values is in doubt, or is zero. */
-    void (*run[PE_F32 + 1])(const struct pe__run_job *job, bool *bad);
+    void (*run[PE_F32 + 1])(const struct pe__run_job *job);
+
+    /* After kernels that stream, before other threads may read. */
+    void (*drain)(void);
 
     /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. For
      * step 2 cos and sin have been spread. */

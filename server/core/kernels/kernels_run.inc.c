@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * kernels_run.inc.c: cos and sin of a run of tokens, whose positions differ in their lowest digit
- * only, rounded: the kernel of tables, part of kernels.inc.c. Three times as fast as cis_mul and
- * rounding its result, because it keeps less of the product, and nothing of it in memory.
+ * only, rounded: the kernel of tables, part of kernels.inc.c. Tokens as far ahead of the run's
+ * centre (C, S) as behind it have the same four products, which are half the work of two tokens:
  *
- * The factors are split at 2^-26: a = a1 + a2, where a1 is a multiple of 2^-26 and a2 the rest,
- * |a2| <= 2^-27, rounded to a double. Then
+ *     cos = C c -+ S s        sin = S c +- C s
  *
- *     a b - u v = (a1 b1 - u1 v1) + (a1 b2 + a2 b - u1 v2 - u2 v)
+ * f64: all factors are split at 2^-26: c = c1 + c2, where c1 is a multiple of 2^-26 and c2 the
+ * rest, |c2| <= 2^-27, rounded to a double. Then
  *
- * where the first part is exact, a multiple of 2^-52 below 2, and the second below 2^-25. Its terms
- * and sums are rounded seven times by at most 2^-79 each; a2 and b2 are off by 2^-80, b = b1 + b2
- * by 2^-54 of which a2 leaves 2^-81. Together less than 2^-75.
+ *     C c - S s = (C1 c1 - S1 s1) + (C c2 + C2 c1 - S s2 - S2 s1)
+ *
+ * where the first part is exact, a multiple of 2^-52 below 2, and the second below 2^-25. Its
+ * terms and sums are rounded at most nine times (six when fused) by at most 2^-79 each; c2, C2, s2
+ * and S2 are off by 2^-80, and C and S beside c2 and s2 by 2^-54, which makes 2^-81. Together less
+ * than 2^-75.
+ *
+ * f32: plain doubles are enough. The factors are off by 2^-54 each, together 2^-52.5 in a value;
+ * its two products and two sums are rounded by at most 2^-53 each: less than 2^-50 in all.
+ *
+ * Each value is made with what may be lost added, and taken off: where these ends round to the same
+ * number, that is right. Whether they do is a matter of all their bits, so that 0 is in doubt.
  */
-
-/* Bounds of what is lost: of the sum, and for floats also of its rounding to a double, 2^-53. */
-#define RUN_LOST     0x1p-74
-#define RUN_LOST_F32 0x1p-52
+#define RUN_LOST_F64 0x1p-74
+#define RUN_LOST_F32 0x1p-50
 
 /* a * b + c, rounded once or twice. A loop over the lanes GCC 12 makes one instruction of in some
  * places only. */
@@ -31,138 +38,264 @@ KERNEL_INLINE vec vec_fma(vec a, vec b, vec c)
 #endif
 }
 
-/* A vector of one plane each. */
-struct split_lanes {
-    vec c1, c2, s1, s2;
-};
-
-KERNEL_INLINE struct split_lanes split_load(const double *x, size_t width)
+KERNEL_INLINE vec run_factor(const double *factors, size_t width, enum pe__factor which)
 {
-    return (struct split_lanes){vec_load(x, KERNEL_LANES), vec_load(x + width, KERNEL_LANES),
-                                vec_load(x + 2 * width, KERNEL_LANES),
-                                vec_load(x + 3 * width, KERNEL_LANES)};
+    return vec_load(factors + which * width, KERNEL_LANES);
 }
 
-/* Both ends of the interval in which a component lies; each an upper and a lower one. */
-struct run_lanes {
-    vec cos_up, cos_down, sin_up, sin_down;
-};
+/* ---- Values ------------------------------------------------------------------------------- */
 
-KERNEL_INLINE struct run_lanes run_product(struct split_lanes x, struct split_lanes y, double lost)
+/* The ends of the intervals in which cosine and sine lie, ahead of the centre and behind. */
+#define RUN_VALUES(dtype, vector)                                                                  \
+    struct run_##dtype {                                                                           \
+        vector cos_up[2], cos_down[2], sin_up[2], sin_down[2];                                     \
+    };
+
+RUN_VALUES(f64, vec)
+RUN_VALUES(f32, vec_f32)
+
+KERNEL_INLINE struct run_f64 run_values_f64(const double *centre, const double *entry, size_t width)
 {
-    vec up = (vec){0} + lost;
-    vec c = y.c1 + y.c2;
-    vec s = y.s1 + y.s2;
-    vec cos_1 = vec_fma(x.c1, y.c1, -(x.s1 * y.s1));
-    vec sin_1 = vec_fma(x.s1, y.c1, x.c1 * y.s1);
-    vec cos_2 = vec_fma(x.s1, y.s2, vec_fma(x.s2, s, -up));
-    vec sin_2 = vec_fma(x.c1, y.s2, vec_fma(x.c2, s, up));
-    cos_2 = vec_fma(x.c1, y.c2, vec_fma(x.c2, c, -cos_2));
-    sin_2 = vec_fma(x.s1, y.c2, vec_fma(x.s2, c, sin_2));
-    return (struct run_lanes){cos_1 + cos_2, cos_1 + (cos_2 - 2 * lost), sin_1 + sin_2,
-                              sin_1 + (sin_2 - 2 * lost)};
+    const vec lost = (vec){0} + RUN_LOST_F64;
+    vec c = run_factor(centre, PE__BLOCK, PE__C), s = run_factor(centre, PE__BLOCK, PE__S);
+    vec c1 = run_factor(centre, PE__BLOCK, PE__C1), c2 = run_factor(centre, PE__BLOCK, PE__C2);
+    vec s1 = run_factor(centre, PE__BLOCK, PE__S1), s2 = run_factor(centre, PE__BLOCK, PE__S2);
+    vec e1 = run_factor(entry, width, PE__C1), e2 = run_factor(entry, width, PE__C2);
+    vec f1 = run_factor(entry, width, PE__S1), f2 = run_factor(entry, width, PE__S2);
+    vec ss = s1 * f1, cs = c1 * f1;
+    vec cc_2 = vec_fma(c, e2, vec_fma(c2, e1, lost)), ss_2 = vec_fma(s, f2, s2 * f1);
+    vec sc_2 = vec_fma(s, e2, vec_fma(s2, e1, lost)), cs_2 = vec_fma(c, f2, c2 * f1);
+    vec cos_1[2] = {vec_fma(c1, e1, -ss), vec_fma(c1, e1, ss)};
+    vec sin_1[2] = {vec_fma(s1, e1, cs), vec_fma(s1, e1, -cs)};
+    vec cos_2[2] = {cc_2 - ss_2, cc_2 + ss_2};
+    vec sin_2[2] = {sc_2 + cs_2, sc_2 - cs_2};
+    return (struct run_f64){
+        .cos_up = {cos_1[0] + cos_2[0], cos_1[1] + cos_2[1]},
+        .cos_down = {cos_1[0] + (cos_2[0] - 2 * lost), cos_1[1] + (cos_2[1] - 2 * lost)},
+        .sin_up = {sin_1[0] + sin_2[0], sin_1[1] + sin_2[1]},
+        .sin_down = {sin_1[0] + (sin_2[0] - 2 * lost), sin_1[1] + (sin_2[1] - 2 * lost)},
+    };
 }
 
-/* Lanes in which the ends do not round to the same number are set. */
-KERNEL_INLINE vec_bits run_doubt_f64(struct run_lanes y)
+KERNEL_INLINE vec_f32 narrowed(vec x)
 {
-    return (vec_bits)(y.cos_up != y.cos_down) | (vec_bits)(y.sin_up != y.sin_down);
+    return __builtin_convertvector(x, vec_f32);
 }
 
-KERNEL_INLINE vec_bits run_doubt_f32(struct run_lanes y)
+KERNEL_INLINE struct run_f32 run_values_f32(const double *centre, const double *entry, size_t width)
 {
-    vec_f32 cos_up = __builtin_convertvector(y.cos_up, vec_f32);
-    vec_f32 cos_down = __builtin_convertvector(y.cos_down, vec_f32);
-    vec_f32 sin_up = __builtin_convertvector(y.sin_up, vec_f32);
-    vec_f32 sin_down = __builtin_convertvector(y.sin_down, vec_f32);
-    vec_u32 differ = (vec_u32)(cos_up != cos_down) | (vec_u32)(sin_up != sin_down);
-    return __builtin_convertvector(differ, vec_bits);
+    const vec lost = (vec){0} + RUN_LOST_F32;
+    vec c = run_factor(centre, PE__BLOCK, PE__C), s = run_factor(centre, PE__BLOCK, PE__S);
+    vec e = run_factor(entry, width, PE__C), f = run_factor(entry, width, PE__S);
+    vec cc = vec_fma(c, e, lost), sc = vec_fma(s, e, lost);
+    vec cosine[2] = {vec_fma(-s, f, cc), vec_fma(s, f, cc)};
+    vec sine[2] = {vec_fma(c, f, sc), vec_fma(-c, f, sc)};
+    return (struct run_f32){
+        .cos_up = {narrowed(cosine[0]), narrowed(cosine[1])},
+        .cos_down = {narrowed(cosine[0] - 2 * lost), narrowed(cosine[1] - 2 * lost)},
+        .sin_up = {narrowed(sine[0]), narrowed(sine[1])},
+        .sin_down = {narrowed(sine[0] - 2 * lost), narrowed(sine[1] - 2 * lost)},
+    };
 }
 
-/* Stores n lanes of first and second members, apart or interleaved. */
-#define RUN_STORE(dtype, element, vector)                                                          \
-    KERNEL_INLINE void run_store_##dtype(const struct pe__run_job *job, size_t step, size_t token, \
-                                         size_t i, size_t n, vec a, vec b)                         \
-    {                                                                                              \
-        size_t at = token * job->row_stride + step * i;                                            \
-        vector x = __builtin_convertvector(a, vector);                                             \
-        vector y = __builtin_convertvector(b, vector);                                             \
-        vector u = step == 1 ? x : __builtin_shufflevector(x, y, LOWER_HALF);                      \
-        vector v = step == 1 ? y : __builtin_shufflevector(x, y, UPPER_HALF);                      \
-        memcpy((element *)job->first_out + at, &u, FIRST_HALF(step, n) * sizeof(element));         \
-        if (step == 1)                                                                             \
-            memcpy((element *)job->second_out + at, &v, n * sizeof(element));                      \
-        else                                                                                       \
-            memcpy((element *)job->first_out + at + KERNEL_LANES, &v,                              \
-                   SECOND_HALF(n) * sizeof(element));                                              \
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+/* Copies bytes; a whole vector past the caches, if the target has instructions for it. */
+KERNEL_INLINE void run_put(void *to, const void *from, size_t bytes, bool stream)
+{
+#if KERNEL_VEC >= 32
+    if (stream && bytes == 16) {
+        __m128i x;
+        memcpy(&x, from, sizeof x);
+        _mm_stream_si128(to, x);
+        return;
     }
+    if (stream && bytes == 32) {
+        __m256i x;
+        memcpy(&x, from, sizeof x);
+        _mm256_stream_si256(to, x);
+        return;
+    }
+#endif
+#if KERNEL_VEC == 64
+    if (stream && bytes == 64) {
+        __m512i x;
+        memcpy(&x, from, sizeof x);
+        _mm512_stream_si512(to, x);
+        return;
+    }
+#endif
+    (void)stream;
+    memcpy(to, from, bytes);
+}
 
-RUN_STORE(f64, double, vec)
-RUN_STORE(f32, float, vec_f32)
+/* Streamed stores are seen by other threads in their order again. */
+static void drain(void)
+{
+#if KERNEL_VEC >= 32
+    _mm_sfence();
+#endif
+}
 
-KERNEL_INLINE uint64_t any_lane(vec_bits x, size_t n)
+KERNEL_INLINE bool any_lane(vec_bits x, size_t n)
 {
     uint64_t any = 0;
     for (size_t i = 0; i < n; i++)
         any |= x[i];
-    return any;
+    return any != 0;
 }
 
-/* run_lanes: the lanes [i, i + n) at the tokens [token, end); true if one is in doubt, which
- * run_doubts then looks for. Step and n are constants where it matters. A few tokens at a time, so
- * that rows are written one soon after the other, as the processor expects: a tenth less time. */
-#define RUN_TILE 8
+/* Whether any lane is not 0, in one instruction where there is one. */
+KERNEL_INLINE bool vec_any(vec_bits x)
+{
+#if KERNEL_VEC == 64
+    return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) != 0;
+#elif KERNEL_VEC == 32
+    return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+#else
+    return any_lane(x, KERNEL_LANES);
+#endif
+}
 
-#define RUN(dtype, lost)                                                                           \
-    KERNEL_INLINE bool run_lanes_##dtype(struct pe__run_job job, size_t step, size_t token,        \
-                                         size_t end, size_t i, size_t n)                           \
+/* Two vectors are made at a time: of two steps, which saves loading the centre's factors twice
+ * (a seventh of the time); or of one, where a vector is less than a line, which is written at once
+ * then. */
+#define RUN_BY_STEP(vector) (sizeof(vector) == 64)
+#define RUN_BATCH(vector)   (RUN_BY_STEP(vector) ? KERNEL_LANES : 2 * KERNEL_LANES)
+
+/* A step: its factors, and the rows of the tokens ahead and behind. */
+struct run_rows {
+    const double *entry;
+    char *first[2], *second[2];
+    bool *bad[2];
+};
+
+KERNEL_INLINE struct run_rows run_rows_of(const struct pe__run_job *job, size_t k)
+{
+    const struct pe__run_step *step = &job->steps[k < job->steps_n ? k : job->steps_n - 1];
+    struct run_rows rows = {.entry = job->offsets + step->offset * PE__FACTORS * job->width};
+    for (size_t side = 0; side < 2; side++) {
+        size_t token = step->token[side];
+        rows.first[side] =
+            token < PE__RUN ? (char *)job->first + token * job->row_bytes : job->spare;
+        rows.second[side] =
+            token < PE__RUN ? (char *)job->second + token * job->row_bytes : job->spare;
+        rows.bad[side] = job->bad + token;
+    }
+    return rows;
+}
+
+/* Where one of the two goes: n lanes from pair i on. */
+struct run_place {
+    const struct run_rows *rows;
+    size_t i, n;
+};
+
+/* How rows are written; constants where it matters. */
+struct run_layout {
+    size_t step;
+    bool sine_first, stream;
+};
+
+#define RUN(dtype, element, vector, bits)                                                          \
+    KERNEL_INLINE void run_dense_##dtype(struct run_place at, struct run_layout layout, void *row, \
+                                         vector x)                                                 \
     {                                                                                              \
-        struct split_lanes prefix = split_load(job.prefix + i, PE__BLOCK);                         \
-        vec_bits doubt = {0};                                                                      \
-        const vec_bits sign = (vec_bits){0} + ((uint64_t)job.negative << 63);                      \
-        for (size_t t = token; t < end; t++) {                                                     \
-            const double *entry = job.entries + job.digit[t] * 4 * job.width + i;                  \
-            struct run_lanes y = run_product(prefix, split_load(entry, job.width), lost);          \
-            doubt |= run_doubt_##dtype(y);                                                         \
-            vec sine = (vec)((vec_bits)y.sin_up ^ sign);                                           \
-            if (job.sine_first)                                                                    \
-                run_store_##dtype(&job, step, t, i, n, sine, y.cos_up);                            \
-            else                                                                                   \
-                run_store_##dtype(&job, step, t, i, n, y.cos_up, sine);                            \
-        }                                                                                          \
-        return any_lane(doubt, n) != 0;                                                            \
+        run_put((element *)row + at.i, &x, at.n * sizeof(element), layout.stream);                 \
     }                                                                                              \
-    static void run_doubts_##dtype(const struct pe__run_job *job, size_t token, size_t end,        \
-                                   size_t i, size_t n, bool *bad)                                  \
+    KERNEL_INLINE void run_interleaved_##dtype(struct run_place at, struct run_layout layout,      \
+                                               void *row, vector c, vector s)                      \
     {                                                                                              \
-        struct split_lanes prefix = split_load(job->prefix + i, PE__BLOCK);                        \
-        for (size_t t = token; t < end; t++) {                                                     \
-            const double *entry = job->entries + job->digit[t] * 4 * job->width + i;               \
-            struct run_lanes y = run_product(prefix, split_load(entry, job->width), lost);         \
-            bad[t] |= any_lane(run_doubt_##dtype(y), n) != 0;                                      \
+        element *to = (element *)row + 2 * at.i;                                                   \
+        vector a = layout.sine_first ? s : c;                                                      \
+        vector b = layout.sine_first ? c : s;                                                      \
+        vector u = __builtin_shufflevector(a, b, LOWER_HALF);                                      \
+        vector v = __builtin_shufflevector(a, b, UPPER_HALF);                                      \
+        run_put(to, &u, FIRST_HALF(2, at.n) * sizeof(element), layout.stream);                     \
+        run_put(to + KERNEL_LANES, &v, SECOND_HALF(at.n) * sizeof(element), layout.stream);        \
+    }                                                                                              \
+    KERNEL_INLINE void run_side_##dtype(const struct run_##dtype y[2], size_t side,                \
+                                        const struct run_place at[2], struct run_layout layout,    \
+                                        bits doubt[2])                                             \
+    {                                                                                              \
+        if (layout.step == 1) {                                                                    \
+            run_dense_##dtype(at[0], layout, at[0].rows->first[side], y[0].cos_up[side]);          \
+            run_dense_##dtype(at[1], layout, at[1].rows->first[side], y[1].cos_up[side]);          \
+            run_dense_##dtype(at[0], layout, at[0].rows->second[side], y[0].sin_up[side]);         \
+            run_dense_##dtype(at[1], layout, at[1].rows->second[side], y[1].sin_up[side]);         \
+        } else {                                                                                   \
+            run_interleaved_##dtype(at[0], layout, at[0].rows->first[side], y[0].cos_up[side],     \
+                                    y[0].sin_up[side]);                                            \
+            run_interleaved_##dtype(at[1], layout, at[1].rows->first[side], y[1].cos_up[side],     \
+                                    y[1].sin_up[side]);                                            \
+        }                                                                                          \
+        doubt[0] |= (bits)y[0].cos_up[side] ^ (bits)y[0].cos_down[side];                           \
+        doubt[0] |= (bits)y[0].sin_up[side] ^ (bits)y[0].sin_down[side];                           \
+        doubt[1] |= (bits)y[1].cos_up[side] ^ (bits)y[1].cos_down[side];                           \
+        doubt[1] |= (bits)y[1].sin_up[side] ^ (bits)y[1].sin_down[side];                           \
+    }                                                                                              \
+    KERNEL_INLINE void run_batch_##dtype(const struct pe__run_job *job,                            \
+                                         const struct run_rows *rows, struct run_layout layout,    \
+                                         size_t i, size_t n, bits doubt[2][2])                     \
+    {                                                                                              \
+        size_t n_0 = n < KERNEL_LANES ? n : KERNEL_LANES;                                          \
+        struct run_place at[2] = {{rows, i, n_0}, {rows, i + KERNEL_LANES, n - n_0}};              \
+        if (RUN_BY_STEP(vector))                                                                   \
+            at[1] = (struct run_place){rows + 1, i, n_0};                                          \
+        struct run_##dtype y[2] = {                                                                \
+            run_values_##dtype(job->centre + at[0].i, at[0].rows->entry + at[0].i, job->width),    \
+            run_values_##dtype(job->centre + at[1].i, at[1].rows->entry + at[1].i, job->width),    \
+        };                                                                                         \
+        run_side_##dtype(y, 0, at, layout, doubt[0]);                                              \
+        run_side_##dtype(y, 1, at, layout, doubt[1]);                                              \
+    }                                                                                              \
+    /* Sets `bad` of the tokens with a doubt in their first n_0 and n_1 lanes. */                  \
+    KERNEL_INLINE void run_note_##dtype(const struct run_rows *rows, bits doubt[2][2], size_t n_0, \
+                                        size_t n_1)                                                \
+    {                                                                                              \
+        const struct run_rows *other = rows + RUN_BY_STEP(vector);                                 \
+        bits all = doubt[0][0] | doubt[0][1] | doubt[1][0] | doubt[1][1];                          \
+        if (!vec_any(__builtin_convertvector(all, vec_bits)))                                      \
+            return;                                                                                \
+        for (size_t side = 0; side < 2; side++) {                                                  \
+            *rows->bad[side] |= any_lane(__builtin_convertvector(doubt[side][0], vec_bits), n_0);  \
+            *other->bad[side] |= any_lane(__builtin_convertvector(doubt[side][1], vec_bits), n_1); \
         }                                                                                          \
     }                                                                                              \
-    KERNEL_INLINE void run_tile_##dtype(const struct pe__run_job *job, size_t token, bool *bad)    \
+    KERNEL_INLINE void run_steps_##dtype(struct pe__run_job job, size_t k,                         \
+                                         struct run_layout layout)                                 \
     {                                                                                              \
-        size_t end = job->tokens - token < RUN_TILE ? job->tokens : token + RUN_TILE;              \
-        for (size_t i = 0; i < job->n; i += KERNEL_LANES) {                                        \
-            size_t n = job->n - i < KERNEL_LANES ? job->n - i : KERNEL_LANES;                      \
-            bool doubt;                                                                            \
-            if (n < KERNEL_LANES)                                                                  \
-                doubt = run_lanes_##dtype(*job, job->step, token, end, i, n);                      \
-            else if (job->step == 1)                                                               \
-                doubt = run_lanes_##dtype(*job, 1, token, end, i, KERNEL_LANES);                   \
-            else                                                                                   \
-                doubt = run_lanes_##dtype(*job, 2, token, end, i, KERNEL_LANES);                   \
-            if (doubt)                                                                             \
-                run_doubts_##dtype(job, token, end, i, n, bad);                                    \
-        }                                                                                          \
+        const struct run_rows at[2] = {run_rows_of(&job, k), run_rows_of(&job, k + 1)};            \
+        bits doubt[2][2] = {{{0}}};                                                                \
+        bits rest[2][2] = {{{0}}};                                                                 \
+        size_t i = 0;                                                                              \
+        for (; i + RUN_BATCH(vector) <= job.n; i += RUN_BATCH(vector))                             \
+            run_batch_##dtype(&job, at, layout, i, RUN_BATCH(vector), doubt);                      \
+        run_note_##dtype(at, doubt, KERNEL_LANES, KERNEL_LANES);                                   \
+        if (i == job.n)                                                                            \
+            return;                                                                                \
+        size_t n = job.n - i;                                                                      \
+        size_t n_0 = n < KERNEL_LANES ? n : KERNEL_LANES;                                          \
+        layout.stream = false;                                                                     \
+        run_batch_##dtype(&job, at, layout, i, n, rest);                                           \
+        run_note_##dtype(at, rest, n_0, RUN_BY_STEP(vector) ? n_0 : n - n_0);                      \
     }                                                                                              \
-    static void run_##dtype(const struct pe__run_job *job, bool *bad)                              \
+    KERNEL_INLINE void run_all_##dtype(const struct pe__run_job *job, struct run_layout layout)    \
     {                                                                                              \
-        for (size_t token = 0; token < job->tokens; token += RUN_TILE)                             \
-            run_tile_##dtype(job, token, bad);                                                     \
+        for (size_t k = 0; k < job->steps_n; k += 1 + RUN_BY_STEP(vector))                         \
+            run_steps_##dtype(*job, k, layout);                                                    \
+    }                                                                                              \
+    static void run_##dtype(const struct pe__run_job *job)                                         \
+    {                                                                                              \
+        if (job->step == 1 && job->stream)                                                         \
+            run_all_##dtype(job, (struct run_layout){1, false, true});                             \
+        else if (job->step == 1)                                                                   \
+            run_all_##dtype(job, (struct run_layout){1, false, false});                            \
+        else if (job->stream)                                                                      \
+            run_all_##dtype(job, (struct run_layout){2, job->sine_first, true});                   \
+        else                                                                                       \
+            run_all_##dtype(job, (struct run_layout){2, job->sine_first, false});                  \
     }
 
-RUN(f64, RUN_LOST)
-RUN(f32, RUN_LOST_F32)
+RUN(f64, double, vec, vec_bits)
+RUN(f32, float, vec_f32, vec_u32)
