@@ -109,16 +109,13 @@ struct pe__kernels {
     /* f64, f32: sets bad[token] where one of the values is in doubt, or is zero. */
     void (*run[PE_F32 + 1])(const struct pe__run_job *job);
 
-    /* After kernels that stream, before other threads may read. */
-    void (*drain)(void);
-
     /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. For
      * step 2 cos and sin have been spread. */
     void (*rotate[PE_I64])(const struct pe__rotation *job, const double *c, const double *s);
 
     /* In place, n values each become 2 n: c c, and -s s. */
     void (*spread)(size_t n, double *c, double *s);
-    /* After a rotation that streams, before other threads may read. */
+    /* After kernels that stream, before other threads may read. */
     void (*drain)(void);
 
     /* f64: one row, the same with double-double c and s off by at most eps (absolute), rounded to

@@ -120,7 +120,6 @@ const struct pe__kernels KERNEL_TABLE = {
     .cis_mul = cis_mul,
     .round_row = {round_row_f64, round_row_f32, round_row_f16, round_row_bf16},
     .run = {run_f64, run_f32},
-    .drain = drain,
     .rotate = {NULL, rotate_f32, rotate_f16, rotate_bf16},
     .rotate_f64 = rotate_f64,
     .compare = compare_block,

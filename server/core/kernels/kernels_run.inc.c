@@ -129,14 +129,6 @@ KERNEL_INLINE void run_put(void *to, const void *from, size_t bytes, bool stream
     memcpy(to, from, bytes);
 }
 
-/* Streamed stores are seen by other threads in their order again. */
-static void drain(void)
-{
-#if KERNEL_VEC >= 32
-    _mm_sfence();
-#endif
-}
-
 KERNEL_INLINE bool any_lane(vec_bits x, size_t n)
 {
     uint64_t any = 0;
