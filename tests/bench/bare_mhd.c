@@ -77,8 +77,7 @@ static enum MHD_Result answer_file(struct MHD_Connection *connection, const char
     return i < bare.files_n ? MHD_queue_response(connection, MHD_HTTP_OK, bare.files[i]) : MHD_NO;
 }
 
-/* Keeps the body as simply as can be: of the announced length, in one buffer that is reused by the
- * connection's next. */
+/* Keeps the body as simply as can be: in one buffer of the announced length. */
 static enum MHD_Result body_add(struct body *body, const char *data, size_t len)
 {
     if (len > body->capacity - body->len)
@@ -92,9 +91,9 @@ static struct body *body_new(struct MHD_Connection *connection)
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
     size_t capacity = length ? strtoul(length, NULL, 10) : 0;
-    struct body *body = calloc(1, sizeof *body);
+    struct body *body = capacity <= BODY_MAX ? calloc(1, sizeof *body) : NULL;
 
-    if (!body || capacity > BODY_MAX)
+    if (!body)
         return NULL;
     body->data = malloc(capacity + 1);
     body->capacity = body->data ? capacity : 0;
