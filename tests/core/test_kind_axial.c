@@ -128,7 +128,8 @@ Test(axial, turns_against_mpfr)
 {
     static const double at[] = {0.3, -0.7, 1e-3, 12.34, 0x1p30 + 0.375};
     struct pe_positions places = {.axes = 2, .n = N(at), .at = {at, at}};
-    static const struct pe_stages rounded = {1u << PE_STAGE_ANGLE, {[PE_STAGE_ANGLE] = PE_F32}};
+    static const struct pe_stages rounded = {.named = 1u << PE_STAGE_ANGLE,
+                                             .dtype = {[PE_STAGE_ANGLE] = PE_F32}};
     mpfr_t w, x, turn, sine;
     mpfr_inits2(400, w, x, turn, sine, (mpfr_ptr)NULL);
     mpfr_const_pi(turn, MPFR_RNDN);

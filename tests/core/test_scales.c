@@ -147,7 +147,8 @@ Test(scales, multiply_q_and_divide_k)
 Test(scales, are_in_every_rotation)
 {
     struct pe_plan *plan = plan_from(spec, &places);
-    const struct pe_stages stages = {1u << PE_STAGE_APPLY, {[PE_STAGE_APPLY] = PE_F32}};
+    const struct pe_stages stages = {.named = 1u << PE_STAGE_APPLY,
+                                     .dtype = {[PE_STAGE_APPLY] = PE_F32}};
     double x[N(at) * DIM], exact[N(at) * DIM];
     float narrow[N(at) * DIM], y[N(at) * DIM];
     make_vectors(x);
