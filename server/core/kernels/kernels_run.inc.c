@@ -100,7 +100,10 @@ KERNEL_INLINE struct run_f32 run_values_f32(const double *centre, const double *
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* Copies bytes; a whole vector past the caches, if the target has instructions for it. */
+/* Copies bytes; a whole vector past the caches, if the target has instructions for it.
+ * Sanitized code is not folded, and gcc warns of the sizes that `bytes` rules out. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
 KERNEL_INLINE void run_put(void *to, const void *from, size_t bytes, bool stream)
 {
 #if KERNEL_VEC >= 32
@@ -128,6 +131,7 @@ KERNEL_INLINE void run_put(void *to, const void *from, size_t bytes, bool stream
     (void)stream;
     memcpy(to, from, bytes);
 }
+#pragma GCC diagnostic pop
 
 KERNEL_INLINE bool any_lane(vec_bits x, size_t n)
 {
