@@ -388,6 +388,29 @@ Test(table, every_variant_gives_the_same_bits)
         }
 }
 
+/* Runs up, down, in steps, of two, and none. */
+static double mixed_position(size_t i)
+{
+    return i < 200   ? (double)i - 70
+           : i < 300 ? 1e9 - (double)i
+           : i < 400 ? 7 + 3 * (double)i
+           : i < 500 ? (double)(i / 2) * 64 + (double)(i % 2)
+           : i < 600 ? (double)i / 64 - 4
+                     : (double)(pe_draw(3, "positions", i) >> 30);
+}
+
+/* By ones through all digits of both signs, then from within a run, and backwards. */
+static double whole_position(size_t i)
+{
+    return i < 500 ? (double)i - 200 : i < 600 ? 1e6 + (double)i : 5000 - (double)i;
+}
+
+/* By ones as far as the digits below 64, those of the next group being 0. */
+static double split_position(size_t i)
+{
+    return (double)(i / 64 * 4096 + i % 64);
+}
+
 /* Tables by runs of tokens have the bits of tables token by token, in every variant. */
 Test(table, runs_of_tokens_change_no_bit)
 {
@@ -403,19 +426,16 @@ Test(table, runs_of_tokens_change_no_bit)
         "sinusoidal:dim=33,layout=half",
         "sinusoidal:dim=9,odd=sin",
     };
-    enum { TOKENS = 700 };
+    static double (*const position[])(size_t) = {mixed_position, whole_position, split_position};
+    enum { TOKENS = 700, TEXTS = sizeof texts / sizeof *texts };
     static double at[TOKENS];
     static unsigned char whole[8 * TOKENS * 300];
     static unsigned char single[8 * 300];
-    for (size_t i = 0; i < TOKENS; i++) /* runs up, down, in steps, of two, and none */
-        at[i] = i < 200   ? (double)i - 70
-                : i < 300 ? 1e9 - (double)i
-                : i < 400 ? 7 + 3 * (double)i
-                : i < 500 ? (double)(i / 2) * 64 + (double)(i % 2)
-                : i < 600 ? (double)i / 64 - 4
-                          : (double)(pe_draw(3, "positions", i) >> 30);
     struct pe_positions positions = positions_of(at, TOKENS);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t set = 0; set < 3 * TEXTS; set++) {
+        size_t i = set % TEXTS;
+        for (size_t token = 0; token < TOKENS; token++)
+            at[token] = position[set / TEXTS](token);
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
             if (!pe_isa_select(variants[v]))
                 continue;
@@ -433,6 +453,7 @@ Test(table, runs_of_tokens_change_no_bit)
             }
             pe_plan_free(plan);
         }
+    }
 }
 
 /* Tables that go past the caches have the bits of their parts, which do not, and end where they

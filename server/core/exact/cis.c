@@ -238,11 +238,18 @@ double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__
 
 /* ---- Runs --------------------------------------------------------------------------------- */
 
-static void add_digit(struct pe__run *run, unsigned digit)
+/* The bit behind those of a run. */
+static unsigned run_end(const struct pe__cis *cis)
 {
-    run->digits |= UINT64_C(1) << digit;
-    run->token[digit] = (uint8_t)run->n++;
-    run->last = digit;
+    return cis->shift[0] + PE__RUN_BITS;
+}
+
+static void begin_run(struct pe__run *run, bool negative, magnitude high, unsigned digit)
+{
+    run->negative = negative;
+    run->high = high;
+    run->least = run->most = digit;
+    memset(run->token, PE__RUN, sizeof run->token);
 }
 
 bool pe__run_add(const struct pe__cis *cis, struct pe__run *run, struct pe__pos position)
@@ -252,71 +259,97 @@ bool pe__run_add(const struct pe__cis *cis, struct pe__run *run, struct pe__pos 
     if (!cis->factors || !position_split(position, &size, &negative) || size == 0 ||
         (size & ~cis->covered) != 0)
         return false;
-    magnitude high = size >> cis->high_shift << cis->high_shift;
-    if (run->n == 0) {
-        run->high = high;
-        run->negative = negative;
-        run->digits = 0;
-    }
-    size_t digit = (size_t)(size >> cis->shift[0] & ((1 << PE__DIGIT_BITS) - 1));
-    if (high != run->high || negative != run->negative || (run->digits >> digit & 1) != 0)
+    magnitude high = size >> run_end(cis) << run_end(cis);
+    unsigned digit = (unsigned)(size >> cis->shift[0]) % PE__RUN;
+    if (run->n == 0)
+        begin_run(run, negative, high, digit);
+    if (high != run->high || negative != run->negative || run->token[digit] < PE__RUN)
         return false;
-    add_digit(run, (unsigned)digit);
+    run->token[digit] = (uint8_t)run->n++;
+    run->last = digit;
+    run->least = digit < run->least ? digit : run->least;
+    run->most = digit > run->most ? digit : run->most;
     return true;
 }
 
 void pe__run_add_next(const struct pe__cis *cis, struct pe__run *run, size_t n)
 {
-    unsigned least = run->high == 0;        /* position 0 is in no run */
+    bool has_all = (cis->covered >> cis->high_shift & 1) != 0; /* digits of PE__RUN_BITS bits */
+    unsigned least = run->high == 0;                           /* position 0 is in no run */
+    unsigned most = has_all ? PE__RUN - 1 : (1 << PE__DIGIT_BITS) - 1;
+    size_t room = run->negative ? run->last - least : most - run->last;
     if (cis->shift[0] != PE__FRACTION_BITS) /* another digit than that of ones */
         return;
-    for (; n > 0; n--) {
-        unsigned next = run->negative ? run->last - 1 : run->last + 1;
-        if (next >= PE__RUN || next < least || (run->digits >> next & 1) != 0)
-            return;
-        add_digit(run, next);
+    n = n < room ? n : room;
+    if (run->negative) {
+        run->last = run->least -= (unsigned)n;
+        for (size_t i = 0; i < n; i++)
+            run->token[run->last + i] = (uint8_t)(run->n + n - 1 - i);
+    } else {
+        run->last = run->most += (unsigned)n;
+        for (size_t i = 0; i < n; i++)
+            run->token[run->last - n + 1 + i] = (uint8_t)(run->n + i);
     }
+    run->n += n;
 }
 
-/* The factors of the run's centre, of which `digit` is the lowest digit; conjugated when the sines
- * are those of the opposite direction. */
-static void make_centre(const struct block *block, struct pe__walk *walk, magnitude high,
+/* The factors of the run's centre, of which `digit` is the digit; conjugated when the sines are
+ * those of the opposite direction. */
+static void make_centre(const struct block *block, struct pe__walk *walk, const struct pe__run *run,
                         size_t digit, bool opposite, double *out)
 {
-    struct pe__planes centre;
+    const struct pe__cis *cis = block->cis;
+    struct pe__planes product;
+    const struct pe__planes *centre = &walk->prefix;
+    size_t low = digit & pe__digits_n(cis);
+    magnitude high = run->high | (magnitude)(digit - low) << cis->shift[0];
     walk_to(walk, block, high);
-    multiply_entry(block, 0, digit, high != 0 ? &walk->prefix : NULL, &centre);
+    if (low != 0) {
+        multiply_entry(block, 0, low, high != 0 ? &walk->prefix : NULL, &product);
+        centre = &product;
+    }
+    pe__cis_factors(block->n, planes_from(centre, 0), out, PE__BLOCK);
     if (opposite)
-        conjugate(block->n, &centre);
-    pe__cis_factors(block->n, planes_from(&centre, 0), out, PE__BLOCK);
+        for (size_t i = 0; i < block->n; i++) {
+            out[PE__S * PE__BLOCK + i] *= -1;
+            out[PE__S1 * PE__BLOCK + i] *= -1;
+            out[PE__S2 * PE__BLOCK + i] *= -1;
+        }
 }
 
-/* The steps of a run: first those with two tokens, last those with one. Of a conjugated centre what
- * lies behind is ahead. */
+/* The steps of a run: first those with two tokens. Of a conjugated centre what lies behind is
+ * ahead. */
 struct steps {
     struct pe__run_step step[PE__OFFSETS];
-    size_t paired_n, single; /* how many of two, and the first of one */
+    size_t paired_n, n;
 };
 
 static uint8_t token_of(const struct pe__run *run, size_t digit)
 {
-    return digit < PE__RUN && (run->digits >> digit & 1) != 0 ? run->token[digit] : PE__RUN;
+    return digit < PE__RUN ? run->token[digit] : PE__RUN;
 }
 
 static void make_steps(const struct pe__run *run, size_t centre, bool opposite, struct steps *steps)
 {
+    size_t ahead_n = run->most - centre;
+    size_t behind_n = centre - run->least;
+    size_t most = ahead_n > behind_n ? ahead_n : behind_n;
+    size_t single = PE__OFFSETS; /* the first of those with one token, at the end for now */
     steps->paired_n = 0;
-    steps->single = PE__OFFSETS;
-    for (size_t offset = 0; offset < PE__OFFSETS; offset++) {
+    for (size_t offset = 0; offset <= most; offset++) {
         uint8_t ahead = token_of(run, centre + offset);
         uint8_t behind = offset == 0 ? PE__RUN : token_of(run, centre - offset);
         unsigned tokens = (ahead < PE__RUN) + (behind < PE__RUN);
-        size_t i = tokens == 2 ? steps->paired_n++ : steps->single - 1;
-        steps->single -= tokens == 1;
-        steps->step[i].offset = (uint8_t)offset;
-        steps->step[i].token[opposite] = ahead;
-        steps->step[i].token[!opposite] = behind;
+        if (tokens == 0)
+            continue;
+        struct pe__run_step *step = &steps->step[tokens == 2 ? steps->paired_n++ : --single];
+        step->offset = (uint8_t)offset;
+        step->token[opposite] = ahead;
+        step->token[!opposite] = behind;
     }
+    size_t single_n = PE__OFFSETS - single;
+    steps->n = steps->paired_n + single_n;
+    memmove(steps->step + steps->paired_n, steps->step + single, single_n * sizeof *steps->step);
 }
 
 void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
@@ -324,19 +357,17 @@ void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct 
 {
     const struct block block = {cis, first, n};
     _Alignas(LINE) double centre[PE__FACTORS * PE__BLOCK];
-    _Alignas(LINE) double spare[2 * PE__BLOCK];
     struct steps steps;
     bool opposite = run->negative != out->backwards;
-    size_t least = (size_t)__builtin_ctzll(run->digits);
-    size_t most = 63 - (size_t)__builtin_clzll(run->digits);
-    size_t middle = (least + most + 1) / 2;
-    make_centre(&block, walk, run->high, middle, opposite, centre);
+    size_t middle = (run->least + run->most + 1) / 2;
+    make_centre(&block, walk, run, middle, opposite, centre);
     make_steps(run, middle, opposite, &steps);
     memset(bad, 0, (PE__RUN + 1) * sizeof *bad);
     struct pe__run_job job = {
         .n = n,
         .steps = steps.step,
-        .steps_n = steps.paired_n,
+        .paired_n = steps.paired_n,
+        .steps_n = steps.n,
         .centre = centre,
         .sine_first = out->sine_first,
         .step = out->step,
@@ -344,14 +375,9 @@ void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct 
         .first = out->first,
         .second = out->second,
         .stream = out->stream,
-        .spare = spare,
         .bad = bad,
     };
     job.offsets = pe__cis_offsets(cis, first, &job.width);
-    pe__kernels()->run[out->dtype](&job);
-    job.steps = steps.step + steps.single;
-    job.steps_n = PE__OFFSETS - steps.single;
-    job.stream = false; /* the spare row stays in the cache */
     pe__kernels()->run[out->dtype](&job);
 }
 

@@ -15,8 +15,9 @@
 
 /* Pairs that one call of pe__cis_row handles at most: its planes fit the first-level cache. */
 #define PE__BLOCK 128
-/* Tokens of a run, at most. */
-#define PE__RUN 64
+/* Tokens of a run, at most: digits of one bit more than the tables have. */
+#define PE__RUN_BITS 7
+#define PE__RUN      (1 << PE__RUN_BITS)
 
 /* A position: the exact sum hi + lo (a position plus the shift), |hi + lo| <= 2^54. */
 struct pe__pos {
@@ -72,19 +73,19 @@ struct pe__walk {
 double pe__cis_row(const struct pe__cis *cis, struct pe__walk *walk, struct pe__pos position,
                    size_t first, size_t n, struct pe__planes *out);
 
-/* Tokens one behind the other whose positions have the same sign and differ in the lowest group of
- * digits, each by another digit, and in nothing else. Begin with n = 0. */
+/* Tokens one behind the other whose positions have the same sign and differ in PE__RUN_BITS bits
+ * from the lowest group on, each by another digit of these, and in nothing else. Begin with n = 0.
+ */
 struct pe__run {
     size_t n;
     bool negative;
     unsigned __int128 high;
-    unsigned last;          /* the last token's digit */
-    uint64_t digits;        /* bit d: a token has digit d, which is ... */
-    uint8_t token[PE__RUN]; /* ... token[d] */
+    unsigned last, least, most; /* digits: the last token's, and all lie between */
+    uint8_t token[PE__RUN];     /* that has the digit, PE__RUN: there is none */
 };
 /* Adds a token; false when it does not belong to the run, or to none. */
 bool pe__run_add(const struct pe__cis *cis, struct pe__run *run, struct pe__pos position);
-/* Adds as many tokens of a run as the first of n positions one after the other, one apart. */
+/* Adds to a run of one token as many as belong to it of the n behind, at positions one apart. */
 void pe__run_add_next(const struct pe__cis *cis, struct pe__run *run, size_t n);
 
 /* Where the values of a run go: rows of the first token; see struct pe__run_job. Sines for the

@@ -182,7 +182,8 @@ static size_t factors_bytes(const struct pe__cis *cis)
 {
     bool one_table = cis->digit_bits == PE__DIGIT_BITS && cis->tables_n > 0;
     size_t pairs = (cis->n + MULTIPLE_OF_LINE - 1) / MULTIPLE_OF_LINE * MULTIPLE_OF_LINE;
-    return one_table ? pairs * PE__FACTORS * PE__OFFSETS * sizeof *cis->factors : 0;
+    size_t bytes = pairs * PE__FACTORS * PE__OFFSETS * sizeof *cis->factors;
+    return one_table && bytes <= PE_PLAN_BYTES_MAX - entries_bytes(cis) ? bytes : 0;
 }
 
 static void fill_factors(struct pe__cis *cis, size_t first)
@@ -191,12 +192,20 @@ static void fill_factors(struct pe__cis *cis, size_t first)
     size_t width = block_width(cis, first);
     double *x = cis->factors + PE__FACTORS * first * PE__OFFSETS;
     for (size_t k = 0; k < n; k++)
-        x[PE__C * width + k] = x[PE__C1 * width + k] = 1; /* digit 0; the others are 0 */
-    for (size_t digit = 1; digit < PE__OFFSETS; digit++) {
+        x[PE__C * width + k] = x[PE__C1 * width + k] = 1; /* offset 0; the others are 0 */
+    for (size_t digit = 1; digit <= pe__digits_n(cis); digit++) {
         x += PE__FACTORS * width;
         pe__cis_factors(n, pe__cdd_input(pe__cis_entry(cis, 0, digit, first)), x, width);
     }
+    struct pe__planes planes; /* the one behind the last digit */
+    struct pe__cdd next = {planes.cos_hi, planes.cos_lo, planes.sin_hi, planes.sin_lo};
+    struct pe__cdd_in one = pe__cdd_input(pe__cis_entry(cis, 0, 1, first));
+    struct pe__cdd_in last = pe__cdd_input(pe__cis_entry(cis, 0, pe__digits_n(cis), first));
+    pe__kernels()->cis_mul(n, &last, &one, &next);
+    pe__cis_factors(n, pe__cdd_input(next), x + PE__FACTORS * width, width);
 }
+
+_Static_assert(PE__OFFSETS == (1 << PE__DIGIT_BITS) + 1, "offsets are the digits and one more");
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 

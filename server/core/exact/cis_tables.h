@@ -35,17 +35,18 @@ struct pe__cis {
     /* By blocks of PE__BLOCK pairs, in a block by table and digit (from 1), then the planes cos_hi,
      * cos_lo, sin_hi, sin_lo: what a walk uses lies together. */
     double *entries;
-    /* Digits 0 to PE__OFFSETS - 1 of the lowest group as factors of runs (kernels.h): by blocks of
-     * pairs, in a block by digit, then the planes. NULL unless that group is one table. */
+    /* 0 to PE__OFFSETS - 1 steps of the lowest group as factors of runs (kernels.h): by blocks of
+     * pairs, in a block by offset, then the planes. NULL unless that group is one table, and all
+     * is at most PE_PLAN_BYTES_MAX. */
     double *factors;
 };
 
-/* How far tokens of a run can lie from its centre: half of a digit's values. */
+/* How far tokens of a run can lie from its centre: half of its digits. */
 #define PE__OFFSETS (PE__RUN / 2 + 1)
 
 /* The factors of hi + lo of n pairs, to planes `width` apart. */
 void pe__cis_factors(size_t n, struct pe__cdd_in x, double *out, size_t width);
-/* Those of digit 0 in the block of pair k, from that pair on; *width: of its planes. */
+/* Those of offset 0 in the block of pair k, from that pair on; *width: of its planes. */
 const double *pe__cis_offsets(const struct pe__cis *cis, size_t k, size_t *width);
 
 /* Digits of one table that have an entry: all but 0. */

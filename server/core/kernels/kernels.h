@@ -43,12 +43,12 @@ struct pe__run_step {
     uint8_t token[2];
 };
 
-/* A run of tokens whose positions differ in their lowest digit only: cos and sin of n pairs at
+/* A run of tokens whose positions differ in their lowest digits only: cos and sin of n pairs at
  * each, rounded into the rows of a table. */
 struct pe__run_job {
     size_t n;
-    const struct pe__run_step *steps;
-    size_t steps_n;
+    const struct pe__run_step *steps; /* first those with two tokens */
+    size_t paired_n, steps_n;
     const double *centre;  /* its factors, PE__BLOCK apart */
     const double *offsets; /* those of offset 0 on, `width` apart */
     size_t width;
@@ -58,7 +58,6 @@ struct pe__run_job {
     size_t step, row_bytes;
     void *first, *second;
     bool stream; /* past the caches, until drain(); then rows are whole lines of 64 bytes */
-    void *spare; /* room for a row of both, which nobody reads */
     bool *bad;   /* [PE__RUN + 1] */
 };
 

@@ -159,26 +159,27 @@ KERNEL_INLINE bool vec_any(vec_bits x)
 #define RUN_BY_STEP(vector) (sizeof(vector) == 64)
 #define RUN_BATCH(vector)   (RUN_BY_STEP(vector) ? KERNEL_LANES : 2 * KERNEL_LANES)
 
-/* A step: its factors, and the rows of the tokens ahead and behind. */
+/* A step: its factors, and the rows of the tokens ahead and behind, if there are such. */
 struct run_rows {
     const double *entry;
     char *first[2], *second[2];
     bool *bad[2];
+    bool has[2];
 };
 
-KERNEL_INLINE struct run_rows run_rows_of(const struct pe__run_job *job, size_t k)
+/* Those of step k; none behind the last. */
+KERNEL_INLINE void run_set_rows(const struct pe__run_job *job, size_t k, struct run_rows *rows)
 {
     const struct pe__run_step *step = &job->steps[k < job->steps_n ? k : job->steps_n - 1];
-    struct run_rows rows = {.entry = job->offsets + step->offset * PE__FACTORS * job->width};
+    rows->entry = job->offsets + step->offset * PE__FACTORS * job->width;
     for (size_t side = 0; side < 2; side++) {
         size_t token = step->token[side];
-        rows.first[side] =
-            token < PE__RUN ? (char *)job->first + token * job->row_bytes : job->spare;
-        rows.second[side] =
-            token < PE__RUN ? (char *)job->second + token * job->row_bytes : job->spare;
-        rows.bad[side] = job->bad + token;
+        size_t before = token < PE__RUN ? token * job->row_bytes : 0;
+        rows->first[side] = (char *)job->first + before;
+        rows->second[side] = (char *)job->second + before;
+        rows->bad[side] = job->bad + token;
+        rows->has[side] = k < job->steps_n && token < PE__RUN;
     }
-    return rows;
 }
 
 /* Where one of the two goes: n lanes from pair i on. */
@@ -191,22 +192,26 @@ struct run_place {
 struct run_layout {
     size_t step;
     bool sine_first, stream;
+    bool paired; /* all steps have two tokens */
 };
 
 #define RUN(dtype, element, vector, bits)                                                          \
-    KERNEL_INLINE void run_dense_##dtype(struct run_place at, struct run_layout layout, void *row, \
-                                         vector x)                                                 \
+    KERNEL_INLINE void run_dense_##dtype(struct run_place at, struct run_layout layout,            \
+                                         size_t side, char *const row[2], vector x)                \
     {                                                                                              \
-        run_put((element *)row + at.i, &x, at.n * sizeof(element), layout.stream);                 \
+        if (layout.paired || at.rows->has[side])                                                   \
+            run_put((element *)row[side] + at.i, &x, at.n * sizeof(element), layout.stream);       \
     }                                                                                              \
     KERNEL_INLINE void run_interleaved_##dtype(struct run_place at, struct run_layout layout,      \
-                                               void *row, vector c, vector s)                      \
+                                               size_t side, vector c, vector s)                    \
     {                                                                                              \
-        element *to = (element *)row + 2 * at.i;                                                   \
+        element *to = (element *)at.rows->first[side] + 2 * at.i;                                  \
         vector a = layout.sine_first ? s : c;                                                      \
         vector b = layout.sine_first ? c : s;                                                      \
         vector u = __builtin_shufflevector(a, b, LOWER_HALF);                                      \
         vector v = __builtin_shufflevector(a, b, UPPER_HALF);                                      \
+        if (!layout.paired && !at.rows->has[side])                                                 \
+            return;                                                                                \
         run_put(to, &u, FIRST_HALF(2, at.n) * sizeof(element), layout.stream);                     \
         run_put(to + KERNEL_LANES, &v, SECOND_HALF(at.n) * sizeof(element), layout.stream);        \
     }                                                                                              \
@@ -215,15 +220,13 @@ struct run_layout {
                                         bits doubt[2])                                             \
     {                                                                                              \
         if (layout.step == 1) {                                                                    \
-            run_dense_##dtype(at[0], layout, at[0].rows->first[side], y[0].cos_up[side]);          \
-            run_dense_##dtype(at[1], layout, at[1].rows->first[side], y[1].cos_up[side]);          \
-            run_dense_##dtype(at[0], layout, at[0].rows->second[side], y[0].sin_up[side]);         \
-            run_dense_##dtype(at[1], layout, at[1].rows->second[side], y[1].sin_up[side]);         \
+            run_dense_##dtype(at[0], layout, side, at[0].rows->first, y[0].cos_up[side]);          \
+            run_dense_##dtype(at[1], layout, side, at[1].rows->first, y[1].cos_up[side]);          \
+            run_dense_##dtype(at[0], layout, side, at[0].rows->second, y[0].sin_up[side]);         \
+            run_dense_##dtype(at[1], layout, side, at[1].rows->second, y[1].sin_up[side]);         \
         } else {                                                                                   \
-            run_interleaved_##dtype(at[0], layout, at[0].rows->first[side], y[0].cos_up[side],     \
-                                    y[0].sin_up[side]);                                            \
-            run_interleaved_##dtype(at[1], layout, at[1].rows->first[side], y[1].cos_up[side],     \
-                                    y[1].sin_up[side]);                                            \
+            run_interleaved_##dtype(at[0], layout, side, y[0].cos_up[side], y[0].sin_up[side]);    \
+            run_interleaved_##dtype(at[1], layout, side, y[1].cos_up[side], y[1].sin_up[side]);    \
         }                                                                                          \
         doubt[0] |= (bits)y[0].cos_up[side] ^ (bits)y[0].cos_down[side];                           \
         doubt[0] |= (bits)y[0].sin_up[side] ^ (bits)y[0].sin_down[side];                           \
@@ -261,7 +264,9 @@ struct run_layout {
     KERNEL_INLINE void run_steps_##dtype(struct pe__run_job job, size_t k,                         \
                                          struct run_layout layout)                                 \
     {                                                                                              \
-        const struct run_rows at[2] = {run_rows_of(&job, k), run_rows_of(&job, k + 1)};            \
+        struct run_rows at[2];                                                                     \
+        run_set_rows(&job, k, &at[0]);                                                             \
+        run_set_rows(&job, k + 1, &at[1]);                                                         \
         bits doubt[2][2] = {{{0}}};                                                                \
         bits rest[2][2] = {{{0}}};                                                                 \
         size_t i = 0;                                                                              \
@@ -276,21 +281,26 @@ struct run_layout {
         run_batch_##dtype(&job, at, layout, i, n, rest);                                           \
         run_note_##dtype(at, rest, n_0, RUN_BY_STEP(vector) ? n_0 : n - n_0);                      \
     }                                                                                              \
+    /* Steps in twos that have two tokens, then the others. */                                     \
     KERNEL_INLINE void run_all_##dtype(const struct pe__run_job *job, struct run_layout layout)    \
     {                                                                                              \
-        for (size_t k = 0; k < job->steps_n; k += 1 + RUN_BY_STEP(vector))                         \
+        size_t k = 0;                                                                              \
+        for (; k + RUN_BY_STEP(vector) < job->paired_n; k += 1 + RUN_BY_STEP(vector))              \
+            run_steps_##dtype(*job, k, layout);                                                    \
+        layout.paired = false;                                                                     \
+        for (; k < job->steps_n; k += 1 + RUN_BY_STEP(vector))                                     \
             run_steps_##dtype(*job, k, layout);                                                    \
     }                                                                                              \
     static void run_##dtype(const struct pe__run_job *job)                                         \
     {                                                                                              \
         if (job->step == 1 && job->stream)                                                         \
-            run_all_##dtype(job, (struct run_layout){1, false, true});                             \
+            run_all_##dtype(job, (struct run_layout){1, false, true, true});                       \
         else if (job->step == 1)                                                                   \
-            run_all_##dtype(job, (struct run_layout){1, false, false});                            \
+            run_all_##dtype(job, (struct run_layout){1, false, false, true});                      \
         else if (job->stream)                                                                      \
-            run_all_##dtype(job, (struct run_layout){2, job->sine_first, true});                   \
+            run_all_##dtype(job, (struct run_layout){2, job->sine_first, true, true});             \
         else                                                                                       \
-            run_all_##dtype(job, (struct run_layout){2, job->sine_first, false});                  \
+            run_all_##dtype(job, (struct run_layout){2, job->sine_first, false, true});            \
     }
 
 RUN(f64, double, vec, vec_bits)
