@@ -49,6 +49,9 @@ struct pe_candidate {
     double max_abs;   /* the largest of these differences */
     double phase_rms; /* the same of the factors of pairs; negative until it is known */
     double cost;      /* how much there is to say; of equals the simplest comes first */
+    bool open;        /* so may be others like it, with numbers in between */
+    bool axes_open;   /* pairs may as well turn with other axes, which say the same here */
+    size_t nth;       /* of all that were kept, from 1 on */
 };
 
 enum pe_confidence {
@@ -77,7 +80,7 @@ struct pe_identify {
     size_t rivals_n; /* of these, from the first on, as good as it; without those that only spell it
                         otherwise */
     size_t tried;
-    bool more; /* there are more rivals than were tried: with some base in between */
+    bool more, axes_open;       /* rivals are `open`, or could not all be kept; are `axes_open` */
     double base_low, base_high; /* where bases of the best kind may lie; 0: not known */
     size_t distinct;            /* different positions */
 };

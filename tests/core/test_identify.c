@@ -17,6 +17,7 @@
 #define TOKENS_MAX 64
 #define DIM_MAX    32
 #define HEADS_MAX  3
+#define AXES_MAX   4
 
 static uint64_t draws;
 
@@ -94,6 +95,8 @@ struct request {
     enum pe_dtype dtype;
     double at[TOKENS_MAX];
     size_t tokens, heads;
+    size_t beside_n; /* axes besides the first */
+    double beside[AXES_MAX - 1][TOKENS_MAX];
 };
 
 static struct request random_request(void)
@@ -122,6 +125,9 @@ static void ask(const struct request *request, struct pe_spec *spec, struct pe_i
     struct pe_faults faults = {0};
     struct pe_view from, to;
     struct pe_positions positions = positions_of(request->at, request->tokens);
+    positions.axes = 1 + request->beside_n;
+    for (size_t axis = 0; axis < request->beside_n; axis++)
+        positions.at[1 + axis] = request->beside[axis];
     cr_assert(pe_spec_parse(request->text, spec, &faults) && pe_spec_finish(spec, &faults),
               "%s: %s", request->text, faults.item[0].detail);
     size_t shape[] = {request->heads, request->tokens, pe_spec_dim(spec)};
@@ -155,7 +161,9 @@ static void show(const struct request *request, const struct pe_identify *job)
     fprintf(stderr, "%s in %s at %g, %g..%g (%zu), %zu heads: confidence %d%s\n", request->text,
             pe_dtype_name(request->dtype), request->at[0], request->at[1],
             request->at[request->tokens - 1], request->tokens, request->heads, job->confidence,
-            job->more ? ", more" : "");
+            job->more        ? ", more"
+            : job->axes_open ? ", axes"
+                             : "");
     for (size_t i = 0; i < job->found_n && i < 4; i++) {
         pe_spec_compact(&job->found[i].spec, text, sizeof text);
         fprintf(stderr, "    %d %.160s phase %.3g\n", job->found[i].explains, text,
@@ -197,7 +205,11 @@ Test(identify, finds_what_was_applied, .timeout = 600)
 /* With one position a shift may as well be a scaling; with four it cannot. */
 Test(identify, says_what_is_open)
 {
-    struct request request = {"rope:dim=16,layout=half,shift=1", PE_F32, {5}, 1, 2};
+    struct request request = {.text = "rope:dim=16,layout=half,shift=1",
+                              .dtype = PE_F32,
+                              .at = {5},
+                              .tokens = 1,
+                              .heads = 2};
     struct pe_spec spec;
     struct pe_identify job;
     ask(&request, &spec, &job);
@@ -213,6 +225,71 @@ Test(identify, says_what_is_open)
     cr_expect_eq(job.confidence, PE_IDENTIFIED_UNIQUE);
     cr_expect_eq(job.found[0].explains, PE_EXPLAINS_BITS);
     cr_expect(pe_spec_same_numbers(&job.found[0].spec, &spec));
+    pe_identify_release(&job);
+    pe_spec_release(&spec);
+}
+
+/* ---- Several axes -------------------------------------------------------------------------- */
+
+static struct request on_axes(const char *text, size_t axes)
+{
+    struct request request = {.dtype = PE_F32, .tokens = 12, .heads = 2, .beside_n = axes - 1};
+    snprintf(request.text, sizeof request.text, "%s", text);
+    for (size_t i = 0; i < request.tokens; i++) {
+        request.at[i] = (double)below(40);
+        for (size_t axis = 0; axis < axes - 1; axis++)
+            request.beside[axis][i] = (double)below(40);
+    }
+    return request;
+}
+
+/* Pairs of every split, each with a base that only it explains. */
+Test(identify, finds_the_axis_of_each_pair)
+{
+    static const struct {
+        const char *text;
+        size_t axes;
+    } specs[] = {
+        {"mrope:dim=32,base=50000,layout=half,sections=4+6+6", 3},
+        {"mrope:dim=32,layout=half,sections=6+5+5,axes_split=interleaved", 3},
+        {"mrope:dim=32,layout=half,sections=6+5+5+0,axes_split=interleaved_ggml", 4},
+        {"mrope:dim=32,base=500000,sections=5+5+6,section_axes=1+2+0,axes_split=alternate_tail", 3},
+        {"mrope:dim=32,layout=half,sections=7+3+4+2,section_axes=2+0+1+0", 3},
+        {"axial:dim=32,layout=half", 2},
+        {"axial:dim=32,base=100,layout=half_per_axis", 2},
+        {"axial:dim=32,layout=half,spectrum=strided", 2},
+        {"axial:dim=32,section_axes=1+0,shift=1", 2},
+        {"axial:dim=32,axes_split=alternate", 2},
+        {"axial:dim=32,sections=4+6+6", 3},
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct request request = on_axes(specs[i].text, specs[i].axes);
+        struct pe_spec spec;
+        struct pe_identify job;
+        ask(&request, &spec, &job);
+        bool right = job.found_n > 0 && pe_spec_same_numbers(&job.found[0].spec, &spec);
+        cr_expect(right, "%s", request.text);
+        cr_expect_eq(job.confidence, PE_IDENTIFIED_UNIQUE, "%s: confidence %d", request.text,
+                     job.confidence);
+        if (!right || job.confidence != PE_IDENTIFIED_UNIQUE)
+            show(&request, &job);
+        pe_identify_release(&job);
+        pe_spec_release(&spec);
+    }
+}
+
+/* Text has one number on all axes, and is turned by any of them alike. */
+Test(identify, says_that_axes_are_open)
+{
+    struct request request = on_axes("mrope:dim=32,layout=half,sections=4+6+6", 3);
+    struct pe_spec spec;
+    struct pe_identify job;
+    for (size_t axis = 0; axis < request.beside_n; axis++)
+        memcpy(request.beside[axis], request.at, sizeof request.at);
+    ask(&request, &spec, &job);
+    cr_expect_eq(job.confidence, PE_IDENTIFIED_AMBIGUOUS);
+    cr_expect(job.axes_open);
+    cr_expect(is_among(&job, &spec, job.found_n));
     pe_identify_release(&job);
     pe_spec_release(&spec);
 }

@@ -349,11 +349,12 @@ static void write_ambiguous(struct job *job, const struct identify *own, struct 
         write_key(job, own, list, row);
     if (list && !list->first) {
         struct tree *node = tree_object(list, NULL);
-        tree_string(node, "key", result->more ? "base" : "positions");
+        const char *key = result->more ? "base" : result->axes_open ? "section_axes" : "positions";
+        tree_string(node, "key", key);
         tree_array(node, "values");
         if (result->more && result->base_high > 0)
             tree_reals(node, "between", &result->base_low, 2);
-        tree_string(node, "send", identify_send(job, own, result->more ? "base" : "positions"));
+        tree_string(node, "send", identify_send(job, own, key));
     }
 }
 

@@ -139,6 +139,9 @@ const char *identify_send(struct job *job, const struct identify *own, const cha
     if (own->result.distinct < 2)
         return arena_printf(arena, "one position only: base, shift and scaling cannot be "
                                    "separated; send positions 0, 1 and 100");
+    if (strcmp(key, "section_axes") == 0)
+        return arena_printf(arena, "the axes stand at the same places, or nearly; send positions "
+                                   "such as 3, 100, 7 on one axis and 50, 2, 900 on the next");
     if (own->dtype == PE_BF16 || own->dtype == PE_F16)
         return arena_printf(arena,
                             "%s rounds too much to tell; send the same in f32, or at "

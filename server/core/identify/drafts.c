@@ -183,9 +183,10 @@ static bool angles_fit(const struct pe__search *search, const struct pe_spec *sp
 {
     const struct pe__phases *phases = &search->phases;
     double speed = pe__speed_of(spec, pair), origin = pe__origin_of(spec);
+    size_t axis = search->axis[pair];
     for (size_t i = 0; i < search->order_n; i++) {
-        size_t row = search->order[0][i], at = pair * phases->rows + row;
-        double distance = search->given.at[0][row] - origin, angle = speed * distance;
+        size_t row = search->order[axis][i], at = pair * phases->rows + row;
+        double distance = search->given.at[axis][row] - origin, angle = speed * distance;
         double limit = 2 * (search->fixed + search->library * fabs(distance));
         if (phases->weight[at] > 0 && fabs(angle) < 0x1p30 &&
             fabs(pe__wrap(phases->angle[at] - pe__wrap(angle))) > limit)
@@ -291,7 +292,7 @@ static bool keep(struct pe__search *search, struct pe_spec *spec)
         for (size_t i = 1; i < job->found_n; i++)
             if (job->found[i].cost > at->cost)
                 at = &job->found[i];
-        job->more = true;
+        search->cut = fmin(search->cut, fmax(at->cost, cost));
         if (at->cost <= cost) {
             pe_spec_release(spec);
             return false;
@@ -300,9 +301,31 @@ static bool keep(struct pe__search *search, struct pe_spec *spec)
     } else {
         job->found_n++;
     }
-    *at =
-        (struct pe_candidate){.spec = *spec, .twist = search->twist, .cost = cost, .phase_rms = -1};
+    *at = (struct pe_candidate){.spec = *spec,
+                                .twist = search->twist,
+                                .cost = cost,
+                                .nth = ++search->kept,
+                                .phase_rms = -1};
     return true;
+}
+
+bool pe__search_is_open(const struct pe__search *search, size_t since)
+{
+    for (size_t i = 0; i < search->job->found_n; i++)
+        if (search->job->found[i].nth > since && search->job->found[i].open)
+            return true;
+    return false;
+}
+
+void pe__search_open(struct pe__search *search, size_t since, bool axes)
+{
+    for (size_t i = 0; i < search->job->found_n; i++) {
+        struct pe_candidate *at = &search->job->found[i];
+        if (at->nth <= since)
+            continue;
+        at->open = at->open || !axes;
+        at->axes_open = at->axes_open || axes;
+    }
 }
 
 bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec)
@@ -310,7 +333,7 @@ bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec)
     struct pe_identify *job = search->job;
     size_t n = search->phases.pairs;
     if (job->tried >= PE_IDENTIFY_TRIED_MAX) {
-        job->more = true;
+        search->cut = 0;
         return false;
     }
     job->tried++;

@@ -49,6 +49,7 @@ static void lay_out(struct pe__search *search, struct block *block, const struct
     search->pairing.at = take(block, pairs, sizeof *search->pairing.at);
     search->line = take(block, pairs, sizeof *search->line);
     search->free = take(block, pairs, sizeof *search->free);
+    search->along = take(block, PE_AXES_MAX * pairs, sizeof *search->along);
     search->axis = take(block, pairs, 1);
     search->axes = take(block, pairs, 1);
     search->x = take(block, pairs, sizeof(double));
@@ -120,11 +121,11 @@ static enum pe_status (*const steps[])(struct pe__search *search) = {
 
 enum pe_status pe_identify(struct pe_identify *job)
 {
-    struct pe__search search = {.job = job, .given = {job->x, job->y, .lists_n = job->positions_n}};
+    struct pe__search search = {
+        .job = job, .given = {job->x, job->y, .lists_n = job->positions_n}, .cut = INFINITY};
     struct block block = {.at = job->work};
     enum pe_status status = PE_OK;
     job->found_n = job->rivals_n = job->tried = 0;
-    job->more = false;
     job->base_low = job->base_high = 0;
     lay_out(&search, &block, job->x, job->positions_n);
     search.unit = limits_of[job->dtype].unit;
@@ -139,9 +140,8 @@ enum pe_status pe_identify(struct pe_identify *job)
         if (job->rivals_n > 0)
             break;
     }
-    bool still = search.reach == 0 && job->found_n > 0;              /* where nothing turns */
-    bool open = job->distinct < 2 || still || search.given.axes > 1; /* axes are not searched */
-    if (open && job->confidence == PE_IDENTIFIED_UNIQUE)
+    bool still = search.reach == 0 && job->found_n > 0; /* where nothing turns */
+    if ((job->distinct < 2 || still) && job->confidence == PE_IDENTIFIED_UNIQUE)
         job->confidence = PE_IDENTIFIED_AMBIGUOUS;
     return status;
 }

@@ -11,7 +11,10 @@
 #include "kind.h"
 #include "search.h"
 
-#define LIKEWISE 4 /* times the squared error of the best, within the limits of libraries */
+/* How much more there may be to say: a long number always fits somewhere. In 16 bits short ones
+ * do, too, and nothing can be left out. */
+#define FAR_FETCHED 8
+#define LIKEWISE    4 /* times the squared error of the best, within the limits of libraries */
 
 /* ---- Pairs against the limits of libraries --------------------------------------------------- */
 
@@ -177,29 +180,45 @@ static void sort(struct pe_identify *job)
     }
 }
 
-static bool is_rival(const struct pe_candidate *best, const struct pe_candidate *other)
+static double far_fetched(const struct pe_identify *job)
+{
+    bool rounds_much = job->dtype == PE_BF16 || job->dtype == PE_F16;
+    return rounds_much ? INFINITY : job->found[0].cost + FAR_FETCHED;
+}
+
+static bool is_rival(const struct pe_candidate *best, const struct pe_candidate *other, double far)
 {
     double floor = best->phase_rms * best->phase_rms;
-    return other->explains == best->explains &&
+    return other->explains == best->explains && other->cost <= far &&
            (best->explains == PE_EXPLAINS_BITS ||
             other->phase_rms * other->phase_rms <= LIKEWISE * floor);
 }
 
 /* Rivals that give other numbers come behind the best; then what says the same otherwise. */
-static void count_rivals(struct pe_identify *job)
+static void count_rivals(struct pe__search *search)
 {
+    struct pe_identify *job = search->job;
     job->rivals_n = job->found_n > 0 && job->found[0].explains != PE_EXPLAINS_NOT ? 1 : 0;
     for (size_t i = 1; job->rivals_n > 0 && i < job->found_n; i++) {
         struct pe_candidate at = job->found[i];
-        if (!is_rival(&job->found[0], &at) || pe_spec_same_numbers(&job->found[0].spec, &at.spec))
+        if (!is_rival(&job->found[0], &at, far_fetched(job)) ||
+            pe_spec_same_numbers(&job->found[0].spec, &at.spec))
             continue;
         for (size_t k = i; k > job->rivals_n; k--)
             job->found[k] = job->found[k - 1];
         job->found[job->rivals_n++] = at;
     }
-    job->confidence = job->rivals_n == 0               ? PE_IDENTIFIED_NOT
-                      : job->rivals_n > 1 || job->more ? PE_IDENTIFIED_AMBIGUOUS
-                                                       : PE_IDENTIFIED_UNIQUE;
+    size_t n = job->rivals_n > 0 ? job->rivals_n : job->found_n;
+    job->more = n > 0 && search->cut < far_fetched(job);
+    job->axes_open = false;
+    for (size_t i = 0; i < n; i++) {
+        job->more = job->more || job->found[i].open;
+        job->axes_open = job->axes_open || job->found[i].axes_open;
+    }
+    bool open = job->rivals_n > 1 || job->more || job->axes_open;
+    job->confidence = job->rivals_n == 0 ? PE_IDENTIFIED_NOT
+                      : open             ? PE_IDENTIFIED_AMBIGUOUS
+                                         : PE_IDENTIFIED_UNIQUE;
 }
 
 enum pe_status pe__search_judge(struct pe__search *search)
@@ -215,5 +234,5 @@ enum pe_status pe__search_judge(struct pe__search *search)
 void pe__search_conclude(struct pe__search *search)
 {
     sort(search->job);
-    count_rivals(search->job);
+    count_rivals(search);
 }

@@ -13,23 +13,18 @@
 #define SURE      0.5 /* radians */
 #define LONG_STEP 3   /* in which a pair may make more than half a turn */
 
-/* The axis whose places explain the angles of a pair best; bits of all that do. */
-static size_t best_axis(const struct pe__search *search, size_t pair, unsigned char *bits,
-                        struct pe__turning *best)
+/* The lines of a pair along every axis; bits of those whose places explain its angles. */
+static unsigned char read_axes(struct pe__search *search, size_t pair)
 {
-    size_t axis = 0;
-    *bits = 0;
+    unsigned all = (1U << search->given.axes) - 1, bits = 0;
     for (size_t a = 0; a < search->given.axes; a++) {
-        struct pe__turning line = pe__turning_of(&search->phases, pair, search->given.at[a],
-                                                 search->order[a], search->order_n, &search->noise);
-        if (line.worst <= CLEAR)
-            *bits |= (unsigned char)(1U << a);
-        if (a == 0 || line.worst < best->worst) {
-            *best = line;
-            axis = a;
-        }
+        struct pe__turning *line = &search->along[a * search->phases.pairs + pair];
+        *line = pe__turning_of(&search->phases, pair, search->given.at[a], search->order[a],
+                               search->order_n, &search->noise);
+        if (line->worst <= CLEAR)
+            bits |= 1U << a;
     }
-    return axis;
+    return (unsigned char)(bits ? bits : all);
 }
 
 /* What pairs that turn multiply lengths by: the mean of it, and its error. */
@@ -59,10 +54,33 @@ static void read_gain(struct pe__search *search)
 void pe__search_free_lines(struct pe__search *search)
 {
     for (size_t pair = 0; pair < search->phases.pairs; pair++) {
-        size_t axis = best_axis(search, pair, &search->axes[pair], &search->free[pair]);
-        search->axis[pair] = (unsigned char)axis;
+        search->axes[pair] = read_axes(search, pair);
+        search->axis[pair] = 0;
+        search->free[pair] = search->along[pair];
     }
     read_gain(search);
+}
+
+static bool has_pair(const struct pe__pairing *pairing, const struct pe_spec *spec, size_t pair)
+{
+    const uint32_t *at = pairing->at[pair];
+    size_t a, b, c, d;
+    pe_spec_pair_members(spec, pair, false, &a, &b);
+    pe_spec_pair_members(spec, pair, true, &c, &d);
+    return a == at[0] && b == at[1] && c == at[2] && d == at[3];
+}
+
+bool pe__search_take_axes(struct pe__search *search, const struct pe_spec *spec)
+{
+    size_t pairs = search->phases.pairs;
+    bool ok = pe_spec_pairs(spec) == pairs && pe_spec_axes(spec) <= search->given.axes;
+    for (size_t pair = 0; ok && pair < pairs; pair++) {
+        size_t axis = pe_spec_pair_axis(spec, pair);
+        ok = (search->axes[pair] >> axis & 1) != 0 && has_pair(&search->pairing, spec, pair);
+        search->axis[pair] = (unsigned char)axis;
+        search->free[pair] = search->along[axis * pairs + pair];
+    }
+    return ok;
 }
 
 void pe__search_lines(struct pe__search *search, double origin)
@@ -104,11 +122,11 @@ static size_t usual_origins(double out[PE__ORIGINS_MAX])
     return n;
 }
 
-size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX])
+size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX], bool *more)
 {
     struct pe__estimate origin = {0, INFINITY};
     size_t n = 0, pairs = search->phases.pairs;
-    bool more = false;
+    *more = false;
     for (size_t pair = pairs; pair-- > 0;) {
         const struct pe__turning *line = &search->free[pair];
         double speed = line->speed;
@@ -127,7 +145,7 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
         return usual_origins(out);
     double values[PE__ORIGINS_MAX], error = CLEAR * origin.error;
     size_t found = isfinite(error) ? pe__wholes(origin.value - error, origin.value + error, values,
-                                                PE__ORIGINS_MAX - 1, &more)
+                                                PE__ORIGINS_MAX - 1, more)
                                    : 0;
     bool has_zero = found == 0 || fabs(origin.value) <= error;
     if (has_zero)
@@ -137,7 +155,5 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
             out[n++] = values[i];
     if (!has_zero && n < PE__ORIGINS_MAX)
         out[n++] = 0; /* turns may have been lost */
-    if (more)
-        search->job->more = true;
     return n;
 }

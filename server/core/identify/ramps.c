@@ -154,16 +154,17 @@ bool pe__propose_ramps(struct pe__search *search, const struct pe__draft *draft)
         double ln_base = pe__plain_log(bases[i]);
         pe__draft_number(&other, "base", bases[i]);
         for (size_t r = 0; r < sizeof ramps / sizeof *ramps; r++) {
-            bool fits = false, more = false;
+            bool more = false;
+            size_t since = search->kept;
             bool by_gain = strcmp(ramps[r].scaling, "yarn") == 0 && isfinite(gain.error);
             struct pe__estimate ln = by_gain ? gain : fit_tail(search, ln_base, head);
             size_t n = pe__decimals_of(ln, factors, &more);
             for (size_t k = 0; k < n; k++)
-                fits = (factors[k] > 1 &&
-                        propose_ramp(search, &other, &ramps[r], ln_base, factors[k])) ||
-                       fits;
-            search->job->more = search->job->more || (fits && more);
-            any = any || fits;
+                any = (factors[k] > 1 &&
+                       propose_ramp(search, &other, &ramps[r], ln_base, factors[k])) ||
+                      any;
+            if (more)
+                pe__search_open(search, since, false);
         }
     }
     return any;

@@ -28,16 +28,20 @@ struct pe__search {
     double *memory; /* of the phases */
     struct pe__pairing pairing;
     struct pe__phases phases;
-    double gain, gain_error;  /* what lengths are multiplied by */
-    struct pe__turning *line; /* [pairs], from the origin of the hypothesis at hand */
-    struct pe__turning *free; /* [pairs], without one */
-    unsigned char *axis;      /* [pairs]: the axis that explains a pair best, */
-    unsigned char *axes;      /* and bits of all that do */
-    double *x, *v, *s, *z;    /* [pairs] of fits */
-    size_t probe;             /* the pair that tells most */
-    bool by_angles;           /* full turns are lost: angles are compared, not speeds */
+    double gain, gain_error;   /* what lengths are multiplied by */
+    struct pe__turning *line;  /* [pairs], from the origin of the hypothesis at hand */
+    struct pe__turning *free;  /* [pairs], without one */
+    struct pe__turning *along; /* [axes][pairs], the same along each axis */
+    unsigned char *axis;       /* [pairs]: the axis that a pair turns with, */
+    unsigned char *axes;       /* and bits of all that explain it; all of them where none does */
+    double *x, *v, *s, *z;     /* [pairs] of fits */
+    size_t probe;              /* the pair that tells most */
+    bool by_angles;            /* full turns are lost: angles are compared, not speeds */
+    bool ruled;                /* frequencies follow a rule */
     enum pe_twist twist;
     bool stopped;
+    size_t kept; /* candidates so far */
+    double cut;  /* the least cost of those that could not be tried or kept */
 };
 
 /* ---- Drafts ------------------------------------------------------------------------------- */
@@ -63,6 +67,11 @@ bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec);
 /* Keeps the spec if they are, else releases it. Whether they are. */
 bool pe__search_offer(struct pe__search *search, struct pe_spec *spec);
 
+/* Candidates kept since some number of them (`kept`): whether any is open; that they are, or their
+ * axes. */
+bool pe__search_is_open(const struct pe__search *search, size_t since);
+void pe__search_open(struct pe__search *search, size_t since, bool axes);
+
 /* Radians per position of a pair, with the sign of its direction, and the place where its angle is
  * 0. */
 double pe__speed_of(const struct pe_spec *spec, size_t pair);
@@ -73,11 +82,18 @@ double pe__origin_of(const struct pe_spec *spec);
 /* Drafts by the speeds of the lines: `draft` says all but base, scaling and attention. */
 void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *draft);
 
-/* The lines of all pairs, and what lengths are multiplied by. */
+/* The lines of all pairs along every axis, and what lengths are multiplied by. */
 void pe__search_free_lines(struct pe__search *search);
-/* Places where they may all begin, 0 first; how many. */
+/* Those along the axes that a spec deals the pairs out to. False if another axis must be meant, or
+ * its pairs are not those of the search. */
+bool pe__search_take_axes(struct pe__search *search, const struct pe_spec *spec);
+/* Drafts by these lines, from wherever they may begin. */
+void pe__search_propose(struct pe__search *search, const struct pe__draft *draft);
+/* All ways in which pairs may be dealt out to several axes. */
+void pe__search_deal(struct pe__search *search, const struct pe__draft *draft);
+/* Places where they may all begin, 0 first; how many, and whether there are more. */
 #define PE__ORIGINS_MAX 12
-size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]);
+size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX], bool *more);
 /* The lines from such a place on. */
 void pe__search_lines(struct pe__search *search, double origin);
 

@@ -14,6 +14,7 @@
 
 #define WIDE      2    /* logarithm of an interval that says nothing */
 #define WIDEST    60   /* to which it is cut */
+#define WIDER     4    /* times such an interval, where usual bases may lie too */
 #define BY_CHANCE 0.01 /* how often a short decimal may be in an interval where none was meant */
 #define CROOKED   40   /* times what was to be expected: no line */
 #define USABLE    0.25 /* relative error of a speed that has a logarithm */
@@ -39,19 +40,19 @@ static double direction_of(const struct pe__search *search)
 
 /* Logarithms of the speeds and their errors; those of no use have infinite ones. Pairs whose turns
  * are not known to be complete are left out: where steps are long, all but the slow ones. */
-static size_t read_logs(struct pe__search *search, double direction)
+static size_t read_logs(struct pe__search *search, double direction, double unit)
 {
     size_t n = 0;
     for (size_t pair = search->phases.pairs; pair-- > 0;) {
         const struct pe__turning *line = &search->line[pair];
-        double speed = line->speed * direction;
+        double speed = line->speed * direction / unit, error = line->error / unit;
         search->s[pair] = INFINITY;
         search->v[pair] = 0;
-        if (speed <= 0 || line->error > USABLE * speed)
+        if (speed <= 0 || error > USABLE * speed)
             continue;
         double drift = search->noise.drift;
         search->v[pair] = pe__plain_log(speed);
-        search->s[pair] = sqrt(line->error * line->error / (speed * speed) + drift * drift);
+        search->s[pair] = sqrt(error * error / (speed * speed) + drift * drift);
         n++;
     }
     return n;
@@ -114,6 +115,7 @@ bool pe__propose(struct pe__search *search, const struct pe__draft *draft)
     struct pe_spec spec;
     struct pe__draft other = *draft;
     double factors[4], error = PE__SPREAD * search->gain_error;
+    size_t since = search->kept;
     bool more = false, any = false;
     if (!pe__draft_finish(search, draft, &spec))
         return false;
@@ -127,7 +129,7 @@ bool pe__propose(struct pe__search *search, const struct pe__draft *draft)
         any = (pe__draft_finish(search, &other, &spec) && pe__search_offer(search, &spec)) || any;
     }
     if (any && (more || is_chance(2 * error, pe__digits(factors[0]))))
-        search->job->more = true;
+        pe__search_open(search, since, false);
     return any;
 }
 
@@ -188,22 +190,37 @@ static bool propose_bases(struct pe__search *search, const struct pe__draft *dra
     double bases[PE__TRIED];
     struct pe__draft other = *draft;
     bool any = false, more = false;
+    size_t since = search->kept;
     if (is_base_known(search))
         return pe__propose(search, draft);
     size_t n = pe__decimals_of(ln, bases, &more);
     if (n == 0 && (any = propose_usual(search, &other, ln)))
         more = true;
+    if (n > 0 && pe__digits(bases[0]) > PE__SHORT_DIGITS) { /* libraries may be off by more */
+        struct pe__estimate wide = {ln.value, WIDER * ln.error};
+        any = propose_usual(search, &other, wide);
+    }
     for (size_t i = 0; i < n; i++) {
         if (bases[i] <= 1)
             continue;
         pe__draft_number(&other, "base", bases[i]);
         any = pe__propose(search, &other) || any;
     }
-    if (any && more)
-        search->job->more = true;
+    if (more)
+        pe__search_open(search, since, false);
     if (any)
         widen(search->job, ln);
     return any;
+}
+
+/* Radians in the draft's unit of angles. */
+static double unit_of(const struct pe__draft *draft)
+{
+    for (size_t i = 0; i < draft->n; i++)
+        if (strcmp(draft->at[i].name, "angle_unit") == 0 && draft->at[i].text &&
+            strcmp(draft->at[i].text, "turn") == 0)
+            return 2 * PE__PI;
+    return 1;
 }
 
 /* For each pair -ln of the speed, of this draft. */
@@ -213,8 +230,9 @@ static bool slopes_of(struct pe__search *search, const struct pe__draft *draft, 
     if (!pe__draft_finish(search, draft, &spec))
         return false;
     bool ok = pe_spec_pairs(&spec) == search->phases.pairs;
+    double unit = unit_of(draft);
     for (size_t i = 0; ok && i < search->phases.pairs; i++) {
-        double speed = fabs(pe__speed_of(&spec, i));
+        double speed = fabs(pe__speed_of(&spec, i)) / unit;
         out[i] = speed > 0 ? -pe__plain_log(speed) : INFINITY;
         if (speed == 0)
             search->s[i] = INFINITY;
@@ -264,6 +282,7 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
 {
     double factors[PE__TRIED];
     bool any = false, more = false;
+    size_t since = search->kept;
     if (!read_z(search, draft, scaling))
         return false;
     struct pe__estimate ln = fit_factor(search, search->z);
@@ -284,8 +303,8 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
             pe__fit_base(search, search->z, pe__plain_log(factors[i]), 0, search->phases.pairs);
         any = propose_bases(search, &other, base) || any;
     }
-    if (any && more)
-        search->job->more = true;
+    if (more)
+        pe__search_open(search, since, false);
     return any;
 }
 
@@ -428,13 +447,15 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
     }
     if (direction < 0)
         pe__draft_number(&own, "direction", -1);
-    size_t moving = read_logs(search, direction), still = still_from(search);
+    size_t moving = read_logs(search, direction, unit_of(&own)), still = still_from(search);
     if (!read_x(search, &own))
         return;
     struct pe__estimate base = pe__fit_base(search, NULL, 0, 0, search->phases.pairs);
     search->probe = search->phases.pairs - 1;
+    size_t since = search->kept;
     any = propose_bases(search, &own, base);
-    if (any && !search->job->more && is_clear(search->job, 2 * PE__SPREAD * base.error))
+    if (any && !pe__search_is_open(search, since) &&
+        is_clear(search->job, 2 * PE__SPREAD * base.error))
         return;
     if (!any && turns && still < search->phases.pairs && still > 0) {
         struct pe__draft kept = own;
@@ -449,6 +470,6 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
         any = pe__propose_ramps(search, &own);
     if (!any)
         any = propose_by_angles(search, draft);
-    if (!any && turns)
+    if (!any && turns && !search->ruled)
         propose_lists(search, &own);
 }

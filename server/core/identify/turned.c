@@ -70,32 +70,42 @@ static bool lengths_agree(const struct pe__search *search)
     return true;
 }
 
-/* One hypothesis about the pairs: everything that may turn them so. */
-static enum pe_status try_pairs(struct pe__search *search, const struct pe__draft *draft)
+void pe__search_propose(struct pe__search *search, const struct pe__draft *draft)
 {
     double origins[PE__ORIGINS_MAX];
-    pe__phases_of(&search->phases, &search->given, &search->pairing, search->memory,
-                  search->vector);
-    if (search->twist == PE_TWIST_SWAPPED)
-        pe__phases_swap(&search->phases);
-    pe__search_free_lines(search);
-    size_t n = pe__search_origins(search, origins), before = search->job->found_n;
-    for (size_t i = 0; i < n; i++) {
+    bool more;
+    size_t n = pe__search_origins(search, origins, &more), since = search->kept;
+    for (size_t i = 0; i < n && !search->stopped; i++) {
         struct pe__draft own = *draft;
-        if (i > 0 && origins[i] == 0 && search->job->found_n > before)
-            break; /* one that was measured will do */
         if (origins[i] != 0)
             pe__draft_number(&own, "shift", -origins[i]);
         pe__search_lines(search, origins[i]);
         pe__spectrum_propose(search, &own);
     }
+    if (more)
+        pe__search_open(search, since, false);
+}
+
+/* One hypothesis about the pairs: everything that may turn them so. */
+static enum pe_status try_pairs(struct pe__search *search, const struct pe__draft *draft)
+{
+    pe__phases_of(&search->phases, &search->given, &search->pairing, search->memory,
+                  search->vector);
+    if (search->twist == PE_TWIST_SWAPPED)
+        pe__phases_swap(&search->phases);
+    pe__search_free_lines(search);
+    if (search->given.axes > 1)
+        pe__search_deal(search, draft);
+    else
+        pe__search_propose(search, draft);
     return search->stopped ? PE_STOPPED : pe__search_judge(search);
 }
 
 /* Ways in which pairs lie in vectors. */
 static const struct way {
     const char *layout, *output_order;
-} ways[] = {{"interleaved", NULL}, {"half", NULL}, {"interleaved", "halves"}};
+} ways[] = {
+    {"interleaved", NULL}, {"half", NULL}, {"interleaved", "halves"}, {"half_per_axis", NULL}};
 
 /* Whether the spec pairs the channels as y demands; then its pairs are those of the search. */
 static bool read_pairs(struct pe__search *search, const struct pe__draft *draft)
@@ -133,8 +143,19 @@ static enum pe_status try_widths(struct pe__search *search, struct pe__draft *dr
     return status;
 }
 
+/* What pairs are read by: the kind that is known, or the plainest with as many axes. */
+static const struct pe_kind *kind_of(const struct pe__search *search)
+{
+    const char *known = search->job->kind;
+    const struct pe_kind *kind = known ? pe_kind_find(known, strlen(known)) : NULL;
+    if (kind && kind->acts == PE_ROTATES)
+        return kind;
+    return search->given.axes > 1 ? pe_kind_find("mrope", 5) : pe_kind_find("rope", 4);
+}
+
 enum pe_status pe__search_turned(struct pe__search *search)
 {
+    static const double numbers[PE_AXES_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
     const struct pe_view *x = search->given.x;
     struct changed changed = changed_channels(search);
     enum pe_status status = PE_OK;
@@ -142,9 +163,11 @@ enum pe_status pe__search_turned(struct pe__search *search)
         return PE_OK;
     for (size_t i = 0; status == PE_OK && i < sizeof ways / sizeof *ways; i++) {
         size_t tried = 0;
-        struct pe__draft draft = {.kind = pe_kind_find("rope", 4)};
+        struct pe__draft draft = {.kind = kind_of(search)};
         pe__draft_number(&draft, "dim", (double)x->dim);
         pe__draft_text(&draft, "layout", ways[i].layout);
+        if (strcmp(ways[i].layout, "half_per_axis") == 0)
+            pe__draft_list(&draft, "section_axes", numbers, search->given.axes);
         if (ways[i].output_order)
             pe__draft_text(&draft, "output_order", ways[i].output_order);
         status = try_widths(search, &draft, changed.last + 1, x->dim, &tried);

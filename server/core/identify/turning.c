@@ -92,6 +92,23 @@ static bool nearest(const struct pe__phases *phases, size_t pair, const double *
     return least < INFINITY;
 }
 
+/* All rows in one place: they have one angle, or are no line. */
+static void stand(struct pe__turning *turning, const struct pe__phases *phases, size_t pair,
+                  const double *at, const uint32_t *order, size_t n, const struct pe__noise *noise)
+{
+    const double *angle = phases->angle + pair * phases->rows;
+    bool seen = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!(phases->weight[pair * phases->rows + order[i]] > 0))
+            continue;
+        double off = seen ? fabs(pe__wrap(angle[order[i]] - turning->angle0)) : 0;
+        turning->worst = fmax(turning->worst, off / (2 * noise->angle));
+        turning->p0 = at[order[i]];
+        turning->angle0 = angle[order[i]];
+        seen = true;
+    }
+}
+
 struct pe__turning pe__turning_of(const struct pe__phases *phases, size_t pair, const double *at,
                                   const uint32_t *order, size_t n, const struct pe__noise *noise)
 {
@@ -99,11 +116,7 @@ struct pe__turning pe__turning_of(const struct pe__phases *phases, size_t pair, 
     const double *angle = phases->angle + pair * phases->rows;
     size_t a = 0, b = 0;
     if (!nearest(phases, pair, at, order, n, &a, &b)) {
-        for (size_t i = 0; i < n; i++)
-            if (phases->weight[pair * phases->rows + order[i]] > 0) {
-                turning.p0 = at[order[i]];
-                turning.angle0 = angle[order[i]];
-            }
+        stand(&turning, phases, pair, at, order, n, noise);
         return turning;
     }
     turning.step = at[order[b]] - at[order[a]];
