@@ -38,6 +38,7 @@ enum pe_explains {
 enum pe_twist {
     PE_TWIST_NONE,
     PE_TWIST_SWAPPED, /* cosines and sines changed places */
+    PE_TWIST_KEY,     /* k, which is divided by what q is multiplied by */
 };
 
 struct pe_candidate {

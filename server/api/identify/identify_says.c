@@ -114,6 +114,8 @@ const char *identify_says(struct job *job, const struct identify *own,
     say_series(&out, spec);
     say_scaling(&out, spec);
     say_places(&out, spec);
+    if (candidate->twist == PE_TWIST_KEY)
+        add(&out, "as k, which is divided by what q is multiplied by");
     if (candidate->twist == PE_TWIST_SWAPPED)
         add(&out, "cosines and sines in each other's place");
     if (own->posted_as)

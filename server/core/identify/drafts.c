@@ -269,10 +269,11 @@ static bool is_same(const struct pe_spec *a, const struct pe_spec *b)
     return true;
 }
 
-static bool is_there(const struct pe_identify *job, const struct pe_spec *spec)
+static bool is_there(const struct pe__search *search, const struct pe_spec *spec)
 {
+    const struct pe_identify *job = search->job;
     for (size_t i = 0; i < job->found_n; i++)
-        if (is_same(&job->found[i].spec, spec))
+        if (job->found[i].twist == search->twist && is_same(&job->found[i].spec, spec))
             return true;
     return false;
 }
@@ -283,7 +284,7 @@ static bool keep(struct pe__search *search, struct pe_spec *spec)
     struct pe_identify *job = search->job;
     struct pe_candidate *at = &job->found[job->found_n];
     double cost = cost_of(spec);
-    if (is_there(job, spec)) {
+    if (is_there(search, spec)) {
         pe_spec_release(spec);
         return true;
     }
@@ -341,6 +342,14 @@ bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec)
     for (size_t i = 0; fits && i < n; i++)
         fits = pair_fits(search, spec, (search->probe + n - i) % n);
     return fits;
+}
+
+size_t pe__search_head(const struct pe__search *search, const struct pe_spec *spec)
+{
+    size_t n = 0;
+    while (n < search->phases.pairs && angles_fit(search, spec, n))
+        n++;
+    return n;
 }
 
 bool pe__search_offer(struct pe__search *search, struct pe_spec *spec)

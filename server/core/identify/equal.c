@@ -27,13 +27,11 @@ enum pe_status pe__search_equal(struct pe__search *search)
     struct pe_identify *job = search->job;
     struct pe__draft draft = {.kind = pe_kind_find("none", 4)};
     struct pe_candidate *found = &job->found[job->found_n];
+    struct pe_spec spec;
     pe__draft_number(&draft, "dim", (double)job->x->dim);
-    if (!is_equal(search) || !pe__draft_finish(search, &draft, &found->spec))
+    if (!is_equal(search) || !pe__draft_finish(search, &draft, &spec))
         return PE_OK;
-    found->explains = PE_EXPLAINS_BITS;
-    found->rms = found->max_abs = found->phase_rms = found->cost = 0;
-    found->stages = (struct pe_stages){0};
-    found->twist = PE_TWIST_NONE;
+    *found = (struct pe_candidate){.spec = spec, .explains = PE_EXPLAINS_BITS};
     job->found_n++;
     return PE_OK;
 }

@@ -117,6 +117,7 @@ static size_t count_distinct(const struct pe__search *search)
 static enum pe_status (*const steps[])(struct pe__search *search) = {
     pe__search_equal,
     pe__search_turned,
+    pe__search_faded,
 };
 
 enum pe_status pe_identify(struct pe_identify *job)

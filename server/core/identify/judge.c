@@ -112,9 +112,10 @@ static struct differences compare(const struct pe__search *search, const struct 
 
 /* x encoded as the candidate says and rounded as y was. */
 static bool encode(const struct pe__search *search, const struct pe_plan *plan,
-                   const struct pe_stages *stages, struct pe_view *made)
+                   const struct pe_candidate *candidate, struct pe_view *made)
 {
     const struct pe_identify *job = search->job;
+    const struct pe_stages *stages = &candidate->stages;
     if (pe_apply_work_bytes(plan) > PE__APPLY_BYTES)
         return false;
     *made = (struct pe_view){.dtype = job->dtype,
@@ -127,7 +128,8 @@ static bool encode(const struct pe__search *search, const struct pe_plan *plan,
     made->head_stride = made->tokens * made->dim;
     made->batch_stride = made->heads * made->head_stride;
     pe_apply(&(struct pe_apply){plan, job->positions, job->positions_n, false, job->x, made,
-                                search->apply, stages->named ? stages : NULL, false});
+                                search->apply, stages->named ? stages : NULL,
+                                candidate->twist == PE_TWIST_KEY});
     return true;
 }
 
@@ -145,7 +147,7 @@ static enum pe_status judge_one(struct pe__search *search, struct pe_candidate *
     candidate->phase_rms = tally.weights > 0 ? sqrt(tally.squares / tally.weights) : 0;
     candidate->explains = tally.within ? PE_EXPLAINS_LIMITS : PE_EXPLAINS_NOT;
     candidate->rms = candidate->max_abs = NAN;
-    if (candidate->twist == PE_TWIST_NONE && encode(search, plan, &candidate->stages, &made)) {
+    if (candidate->twist != PE_TWIST_SWAPPED && encode(search, plan, candidate, &made)) {
         struct differences off = compare(search, &made);
         candidate->rms = sqrt(off.squares / (double)(off.n ? off.n : 1));
         candidate->max_abs = off.largest;

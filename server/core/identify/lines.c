@@ -10,6 +10,7 @@
 #include "search.h"
 
 #define CLEAR     6   /* times its error */
+#define CROOKED   40  /* times its error: no line */
 #define SURE      0.5 /* radians */
 #define LONG_STEP 3   /* in which a pair may make more than half a turn */
 
@@ -130,7 +131,7 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
     for (size_t pair = pairs; pair-- > 0;) {
         const struct pe__turning *line = &search->free[pair];
         double speed = line->speed;
-        if (!(fabs(speed) > CLEAR * line->error) || fabs(speed) > 0x1p20)
+        if (!(fabs(speed) > CLEAR * line->error) || fabs(speed) > 0x1p20 || line->worst > CROOKED)
             continue;
         if (isfinite(origin.error)) {
             refine(line, &search->noise, &origin);

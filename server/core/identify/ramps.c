@@ -26,6 +26,7 @@ static const struct ramp {
     {"yarn", {{0}}},
     {"yarn", {{.name = "truncate", .text = "false"}}},
     {"yarn", {{.name = "truncate", .text = "false"}, {.name = "yarn_clamp", .text = "pairs"}}},
+    {"yarn", {{.name = "beta_fast", .text = "64"}, {.name = "beta_slow", .text = "2"}}},
     {"ntk_by_parts", {{0}}},
 };
 
@@ -141,30 +142,57 @@ static size_t head_bases(struct pe__estimate base, size_t head, double out[HEAD_
     return n;
 }
 
+/* Usual bases by the angles of the first pairs, where their speeds are not known. */
+static size_t turned_bases(struct pe__search *search, const struct pe__draft *draft,
+                           double out[HEAD_BASES_MAX])
+{
+    struct pe__draft other = *draft;
+    size_t n = 0;
+    for (size_t i = 0; i < PE__USUAL_BASES; i++) {
+        struct pe_spec spec;
+        pe__draft_number(&other, "base", pe__usual_bases[i]);
+        if (!pe__draft_finish(search, &other, &spec))
+            continue;
+        if (pe__search_head(search, &spec) > 1)
+            out[n++] = pe__usual_bases[i];
+        pe_spec_release(&spec);
+    }
+    return n;
+}
+
+/* A ramp with every short factor of an interval. */
+static bool propose_factors(struct pe__search *search, const struct pe__draft *draft,
+                            const struct ramp *ramp, double ln_base, struct pe__estimate ln)
+{
+    double factors[PE__TRIED];
+    bool any = false, more = false;
+    size_t since = search->kept, n = pe__decimals_of(ln, factors, &more);
+    for (size_t k = 0; k < n; k++)
+        any = (factors[k] > 1 && propose_ramp(search, draft, ramp, ln_base, factors[k])) || any;
+    if (more)
+        pe__search_open(search, since, false);
+    return any;
+}
+
 bool pe__propose_ramps(struct pe__search *search, const struct pe__draft *draft)
 {
     size_t head;
     bool any = false;
-    double bases[HEAD_BASES_MAX], factors[PE__TRIED];
+    double bases[HEAD_BASES_MAX];
     struct pe__draft other = *draft;
     struct pe__estimate base = fit_head(search, &head), gain = factor_by_gain(search, draft);
     search->probe = head < search->phases.pairs ? head : 0;
-    size_t bases_n = head_bases(base, head, bases);
+    size_t bases_n =
+        search->by_angles ? turned_bases(search, draft, bases) : head_bases(base, head, bases);
     for (size_t i = 0; i < bases_n; i++) {
         double ln_base = pe__plain_log(bases[i]);
         pe__draft_number(&other, "base", bases[i]);
+        struct pe__estimate tail = fit_tail(search, ln_base, search->by_angles ? 0 : head);
         for (size_t r = 0; r < sizeof ramps / sizeof *ramps; r++) {
-            bool more = false;
-            size_t since = search->kept;
             bool by_gain = strcmp(ramps[r].scaling, "yarn") == 0 && isfinite(gain.error);
-            struct pe__estimate ln = by_gain ? gain : fit_tail(search, ln_base, head);
-            size_t n = pe__decimals_of(ln, factors, &more);
-            for (size_t k = 0; k < n; k++)
-                any = (factors[k] > 1 &&
-                       propose_ramp(search, &other, &ramps[r], ln_base, factors[k])) ||
-                      any;
-            if (more)
-                pe__search_open(search, since, false);
+            bool fits = by_gain && propose_factors(search, &other, &ramps[r], ln_base, gain);
+            fits = fits || propose_factors(search, &other, &ramps[r], ln_base, tail);
+            any = any || fits;
         }
     }
     return any;

@@ -64,6 +64,8 @@ bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *d
                       struct pe_spec *spec);
 /* Whether its speeds are those of the lines; the pair `probe` is looked at first. */
 bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec);
+/* How many of the first pairs stand at every place where their speeds have turned them to. */
+size_t pe__search_head(const struct pe__search *search, const struct pe_spec *spec);
 /* Keeps the spec if they are, else releases it. Whether they are. */
 bool pe__search_offer(struct pe__search *search, struct pe_spec *spec);
 
@@ -97,10 +99,11 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
 /* The lines from such a place on. */
 void pe__search_lines(struct pe__search *search, double origin);
 
-/* Whether y is x; x turned pair by pair; x with something added: drafts of all that may be. */
+/* Whether y is x; x turned pair by pair; and with lengths multiplied by powers of the position:
+ * drafts of all that may be. */
 enum pe_status pe__search_equal(struct pe__search *search);
 enum pe_status pe__search_turned(struct pe__search *search);
-enum pe_status pe__search_added(struct pe__search *search);
+enum pe_status pe__search_faded(struct pe__search *search);
 
 /* ---- Verdict ------------------------------------------------------------------------------ */
 

@@ -32,17 +32,15 @@ static double direction_of(const struct pe__search *search)
     for (size_t pair = 0; pair < search->phases.pairs; pair++) {
         const struct pe__turning *line = &search->line[pair];
         double sure = fabs(line->speed) / line->error;
-        if (sure > 3 && fabs(line->speed) * line->step < PE__PI * 0.9)
+        if (sure > 3 && line->worst <= CROOKED && fabs(line->speed) * line->step < PE__PI * 0.9)
             votes += copysign(sure < 1000 ? sure : 1000, line->speed);
     }
     return votes < 0 ? -1 : 1;
 }
 
-/* Logarithms of the speeds and their errors; those of no use have infinite ones. Pairs whose turns
- * are not known to be complete are left out: where steps are long, all but the slow ones. */
-static size_t read_logs(struct pe__search *search, double direction, double unit)
+/* Logarithms of the speeds and their errors; those of no use have infinite ones. */
+static void read_logs(struct pe__search *search, double direction, double unit)
 {
-    size_t n = 0;
     for (size_t pair = search->phases.pairs; pair-- > 0;) {
         const struct pe__turning *line = &search->line[pair];
         double speed = line->speed * direction / unit, error = line->error / unit;
@@ -53,9 +51,7 @@ static size_t read_logs(struct pe__search *search, double direction, double unit
         double drift = search->noise.drift;
         search->v[pair] = pe__plain_log(speed);
         search->s[pair] = sqrt(error * error / (speed * speed) + drift * drift);
-        n++;
     }
-    return n;
 }
 
 struct pe__estimate pe__fit_base(const struct pe__search *search, const double *z, double ln_f,
@@ -163,6 +159,8 @@ static bool is_base_known(const struct pe__search *search)
 
 static void widen(struct pe_identify *job, struct pe__estimate ln)
 {
+    if (!isfinite(ln.value))
+        return;
     double error = PE__SPREAD * ln.error < WIDEST ? PE__SPREAD * ln.error : WIDEST;
     double low = pe__plain_exp(ln.value - error), high = pe__plain_exp(ln.value + error);
     if (job->base_low == 0 || low < job->base_low)
@@ -403,13 +401,26 @@ static bool is_clear(const struct pe_identify *job, double width)
     return width < BY_CHANCE;
 }
 
-/* Whether the lines are none: the angles are not in proportion to the places. */
-static bool is_crooked(const struct pe__search *search)
+/* Where places are so far apart that the lines of fast pairs are none, these and all that are as
+ * fast say nothing about speeds. Whether there are any. */
+static bool leave_lost(struct pe__search *search)
+{
+    double x = -1;
+    for (size_t pair = 0; pair < search->phases.pairs; pair++)
+        if (search->line[pair].worst > CROOKED)
+            x = fmax(x, search->x[pair]);
+    for (size_t pair = 0; pair < search->phases.pairs; pair++)
+        if (search->x[pair] <= x)
+            search->s[pair] = INFINITY;
+    return x >= 0;
+}
+
+static size_t count_moving(const struct pe__search *search)
 {
     size_t n = 0;
     for (size_t pair = 0; pair < search->phases.pairs; pair++)
-        n += search->line[pair].worst > CROOKED;
-    return 4 * n > search->phases.pairs;
+        n += isfinite(search->s[pair]);
+    return n;
 }
 
 /* Pairs from some number on that do not turn, while those before them do. */
@@ -422,7 +433,7 @@ static size_t still_from(const struct pe__search *search)
     return pair;
 }
 
-/* Places so far apart that lines through them are none. */
+/* Without any line. */
 static bool propose_by_angles(struct pe__search *search, const struct pe__draft *draft)
 {
     struct pe__draft other = *draft;
@@ -432,44 +443,47 @@ static bool propose_by_angles(struct pe__search *search, const struct pe__draft 
         pe__draft_number(&other, "direction", -1);
         any = propose_stretched(search, &other);
     }
-    search->by_angles = false;
+    return any;
+}
+
+/* By the speeds that are known, the likeliest first. */
+static bool propose_all(struct pe__search *search, const struct pe__draft *draft)
+{
+    bool turns = draft->kind->acts == PE_ROTATES, any;
+    size_t since = search->kept, moving = count_moving(search), still = still_from(search);
+    struct pe__estimate base = pe__fit_base(search, NULL, 0, 0, search->phases.pairs);
+    search->probe = search->phases.pairs - 1;
+    any = propose_bases(search, draft, base);
+    if (any && !pe__search_is_open(search, since) &&
+        is_clear(search->job, 2 * PE__SPREAD * base.error))
+        return true;
+    if (!any && turns && still < search->phases.pairs && still > 0) {
+        struct pe__draft kept = *draft;
+        pe__draft_number(&kept, "kept_pairs", (double)still);
+        any = propose_bases(search, &kept, base) || propose_factored(search, &kept, "linear");
+    }
+    if (turns && moving > 1)
+        any = propose_rebased(search, draft, base) || any;
+    for (size_t i = 0; moving > 1 && i < FACTORED_N; i++)
+        any = propose_factored(search, draft, factored[i]) || any;
+    if (turns && ((!any && moving > 2) || search->gain != 1))
+        any = pe__propose_ramps(search, draft) || any;
     return any;
 }
 
 void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *draft)
 {
     struct pe__draft own = *draft;
-    bool turns = draft->kind->acts == PE_ROTATES, any;
+    bool turns = draft->kind->acts == PE_ROTATES;
     double direction = turns ? direction_of(search) : 1;
-    if (is_crooked(search)) {
-        propose_by_angles(search, draft);
-        return;
-    }
     if (direction < 0)
         pe__draft_number(&own, "direction", -1);
-    size_t moving = read_logs(search, direction, unit_of(&own)), still = still_from(search);
+    read_logs(search, direction, unit_of(&own));
     if (!read_x(search, &own))
         return;
-    struct pe__estimate base = pe__fit_base(search, NULL, 0, 0, search->phases.pairs);
-    search->probe = search->phases.pairs - 1;
-    size_t since = search->kept;
-    any = propose_bases(search, &own, base);
-    if (any && !pe__search_is_open(search, since) &&
-        is_clear(search->job, 2 * PE__SPREAD * base.error))
-        return;
-    if (!any && turns && still < search->phases.pairs && still > 0) {
-        struct pe__draft kept = own;
-        pe__draft_number(&kept, "kept_pairs", (double)still);
-        any = propose_bases(search, &kept, base) || propose_factored(search, &kept, "linear");
-    }
-    if (turns && moving > 1)
-        any = propose_rebased(search, &own, base) || any;
-    for (size_t i = 0; moving > 1 && i < FACTORED_N; i++)
-        any = propose_factored(search, &own, factored[i]) || any;
-    if (turns && ((!any && moving > 2) || search->gain != 1))
-        any = pe__propose_ramps(search, &own);
-    if (!any)
-        any = propose_by_angles(search, draft);
+    search->by_angles = leave_lost(search);
+    bool any = propose_all(search, &own) || propose_by_angles(search, draft);
+    search->by_angles = false;
     if (!any && turns && !search->ruled)
         propose_lists(search, &own);
 }
