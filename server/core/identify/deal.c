@@ -128,8 +128,8 @@ static bool deal_alternating(const struct pe__search *search, struct deal *deal)
 #define SHARES 64 /* of all pairs */
 
 static const unsigned char usual[][PE_AXES_MAX] = {
-    {32, 32},     {16, 24, 24}, {24, 20, 20}, {32, 16, 16},
-    {22, 22, 20}, {24, 24, 16}, {8, 28, 28},  {16, 16, 16, 16},
+    {16, 24, 24}, {24, 20, 20}, {32, 16, 16},     {22, 22, 20},
+    {24, 24, 16}, {8, 28, 28},  {16, 16, 16, 16}, {32, 32},
 };
 #define USUAL_N (sizeof usual / sizeof *usual)
 
@@ -251,6 +251,7 @@ static bool is_spare(const struct pe__search *search, const struct way *way)
 
 static void try_ways(struct pe__search *search, const struct pe__draft *draft)
 {
+    size_t since = search->kept;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !search->stopped; i++) {
         struct deal seen, other;
         if (is_spare(search, &ways[i]) || !ways[i].deal(search, &seen))
@@ -263,6 +264,8 @@ static void try_ways(struct pe__search *search, const struct pe__draft *draft)
                 try_deal(search, draft, &ways[i], &other);
         }
         try_deal(search, draft, &ways[i], &seen);
+        if (!search->ruled && search->kept > since)
+            break; /* lists fit wherever one does */
     }
 }
 

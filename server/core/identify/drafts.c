@@ -176,23 +176,28 @@ bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b)
 
 /* ---- Proposals ---------------------------------------------------------------------------- */
 
-#define CLEAR 8 /* times its error: what a number cannot be off by chance */
+#define DRIFTS 4 /* times what angles are off for each radian: products of many roundings */
+#define CLEAR  8 /* times its error: what a number cannot be off by chance */
 
-/* Whether a pair stands at every place where its speed has turned it to. */
-static bool angles_fit(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
+bool pe__search_turned_by(const struct pe__search *search, size_t pair, double speed, double origin)
 {
     const struct pe__phases *phases = &search->phases;
-    double speed = pe__speed_of(spec, pair), origin = pe__origin_of(spec);
     size_t axis = search->axis[pair];
     for (size_t i = 0; i < search->order_n; i++) {
         size_t row = search->order[axis][i], at = pair * phases->rows + row;
         double distance = search->given.at[axis][row] - origin, angle = speed * distance;
-        double limit = 2 * (search->fixed + search->library * fabs(distance));
+        double limit = 2 * (search->fixed + search->library * fmax(fabs(distance), fabs(angle)));
         if (phases->weight[at] > 0 && fabs(angle) < 0x1p30 &&
             fabs(pe__wrap(phases->angle[at] - pe__wrap(angle))) > limit)
             return false;
     }
     return true;
+}
+
+/* Whether a pair stands at every place where its speed has turned it to. */
+static bool angles_fit(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
+{
+    return pe__search_turned_by(search, pair, pe__speed_of(spec, pair), pe__origin_of(spec));
 }
 
 /* Whether the speed of a pair is that of its line, of which full turns per step are not known. */
@@ -206,7 +211,7 @@ static bool pair_fits(const struct pe__search *search, const struct pe_spec *spe
         return true;
     if (isfinite(line->step) && fabs(off) * line->step > PE__PI)
         off = pe__wrap(off * line->step) / line->step;
-    return fabs(off) <= CLEAR * line->error + search->noise.drift * fabs(speed);
+    return fabs(off) <= CLEAR * line->error + DRIFTS * search->noise.drift * fabs(speed);
 }
 
 /* What it costs to say a parameter, besides the digits of its number. */
@@ -242,7 +247,10 @@ static double cost_of(const struct pe_spec *spec)
         for (size_t k = 0; k < sizeof costs / sizeof *costs; k++)
             if (strcmp(costs[k].name, row->name) == 0 && !is_usual(spec, row->name, value->number))
                 cost += costs[k].cost;
-        if (value->list)
+        bool deals = strncmp(row->name, "section", 7) == 0; /* pairs, in one way or another */
+        if (deals)
+            cost += 1;
+        else if (value->list)
             cost += 4 * (double)value->list_n;
         else if ((row->type == PE_REAL || row->type == PE_INT) &&
                  !is_usual(spec, row->name, value->number))

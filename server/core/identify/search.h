@@ -64,6 +64,9 @@ bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *d
                       struct pe_spec *spec);
 /* Whether its speeds are those of the lines; the pair `probe` is looked at first. */
 bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec);
+/* Whether a pair stands at every place where this speed has turned it to. */
+bool pe__search_turned_by(const struct pe__search *search, size_t pair, double speed,
+                          double origin);
 /* How many of the first pairs stand at every place where their speeds have turned them to. */
 size_t pe__search_head(const struct pe__search *search, const struct pe_spec *spec);
 /* Keeps the spec if they are, else releases it. Whether they are. */

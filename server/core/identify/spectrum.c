@@ -334,42 +334,6 @@ static bool propose_rebased(struct pe__search *search, const struct pe__draft *d
     return any;
 }
 
-/* ---- Frequencies without a rule -------------------------------------------------------------- */
-
-#define LIST_DIGITS 5
-
-/* The speeds as multiples of those of a usual base, if all of these are short; else as they are. */
-static bool propose_lists(struct pe__search *search, const struct pe__draft *draft)
-{
-    struct pe__draft other = *draft;
-    size_t n = search->phases.pairs;
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(search->s[i]))
-            return false;
-    for (size_t k = 0; k < PE__USUAL_BASES; k++) {
-        bool ok = true;
-        for (size_t i = 0; ok && i < n; i++) {
-            double candidates[1],
-                ln = -search->v[i] - search->x[i] * pe__plain_log(pe__usual_bases[k]);
-            bool more = false;
-            ok = pe__decimals(pe__plain_exp(ln - PE__SPREAD * search->s[i]),
-                              pe__plain_exp(ln + PE__SPREAD * search->s[i]), candidates, 1,
-                              &more) > 0 &&
-                 pe__digits(candidates[0]) <= LIST_DIGITS;
-            search->z[i] = candidates[0];
-        }
-        pe__draft_number(&other, "base", pe__usual_bases[k]);
-        pe__draft_list(&other, "freq_factors", search->z, n);
-        if (ok && pe__propose(search, &other))
-            return true;
-    }
-    other = *draft;
-    for (size_t i = 0; i < n; i++)
-        search->z[i] = pe__plain_exp(search->v[i]);
-    pe__draft_list(&other, "freqs", search->z, n);
-    return pe__propose(search, &other);
-}
-
 /* ---- All of them ---------------------------------------------------------------------------- */
 
 /* Where steps are so long that full turns are lost, the usual bases are tried one by one. */
@@ -481,9 +445,10 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
     read_logs(search, direction, unit_of(&own));
     if (!read_x(search, &own))
         return;
-    search->by_angles = leave_lost(search);
+    bool lost = search->by_angles = leave_lost(search);
     bool any = propose_all(search, &own) || propose_by_angles(search, draft);
-    search->by_angles = false;
+    search->by_angles = lost;
     if (!any && turns && !search->ruled)
-        propose_lists(search, &own);
+        pe__propose_lists(search, &own);
+    search->by_angles = false;
 }

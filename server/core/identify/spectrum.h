@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * spectrum.h: what the fits of speeds share: bases and factors (spectrum.c), blends of both
- * (ramps.c).
+ * (ramps.c), lists (lists.c).
  */
 #ifndef PE_CORE_SPECTRUM_H
 #define PE_CORE_SPECTRUM_H
@@ -29,6 +29,8 @@ bool pe__propose(struct pe__search *search, const struct pe__draft *draft);
 bool pe__propose_each(struct pe__search *search, struct pe__draft *draft, const char *name,
                       const double *values, size_t n);
 
+/* Frequencies that follow no rule. */
+bool pe__propose_lists(struct pe__search *search, const struct pe__draft *draft);
 /* Scalings that keep the fast pairs. */
 bool pe__propose_ramps(struct pe__search *search, const struct pe__draft *draft);
 
