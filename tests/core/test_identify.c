@@ -95,6 +95,7 @@ struct request {
     enum pe_dtype dtype;
     double at[TOKENS_MAX];
     size_t tokens, heads;
+    bool swapped;    /* cosines and sines, in f64 */
     size_t beside_n; /* axes besides the first */
     double beside[AXES_MAX - 1][TOKENS_MAX];
 };
@@ -120,6 +121,22 @@ static double normal(void)
     return sum - 6;
 }
 
+/* Swaps cosines and sines: (a c - b s, a s + b c) becomes (a s - b c, a c + b s). */
+static void swap_pairs(const struct pe_spec *spec, const double *from, double *to, size_t vectors)
+{
+    size_t dim = pe_spec_dim(spec);
+    for (size_t i = 0; i < vectors; i++)
+        for (size_t pair = 0; pair < pe_spec_pairs(spec); pair++) {
+            size_t a, b;
+            pe_spec_pair_members(spec, pair, false, &a, &b);
+            double re = from[i * dim + a], im = from[i * dim + b];
+            double c = re * to[i * dim + a] + im * to[i * dim + b];
+            double s = re * to[i * dim + b] - im * to[i * dim + a], square = re * re + im * im;
+            to[i * dim + a] = (re * s - im * c) / square;
+            to[i * dim + b] = (re * c + im * s) / square;
+        }
+}
+
 static void ask(const struct request *request, struct pe_spec *spec, struct pe_identify *job)
 {
     struct pe_faults faults = {0};
@@ -136,6 +153,8 @@ static void ask(const struct request *request, struct pe_spec *spec, struct pe_i
     cr_assert(pe_view_init(&from, request->dtype, x, "htd", shape, 3, 1));
     cr_assert(pe_view_init(&to, request->dtype, y, "htd", shape, 3, 1));
     apply_views(request->text, &positions, 1, false, &from, &to);
+    if (request->swapped)
+        swap_pairs(spec, x, y, shape[0] * shape[1]);
     *job = (struct pe_identify){
         .x = &from, .y = &to, .positions = &positions, .positions_n = 1, .dtype = request->dtype};
     size_t bytes = (pe_identify_work_bytes(&from, 1) + 63) / 64 * 64;
@@ -292,4 +311,74 @@ Test(identify, says_that_axes_are_open)
     cr_expect(is_among(&job, &spec, job.found_n));
     pe_identify_release(&job);
     pe_spec_release(&spec);
+}
+
+/* ---- One by one ---------------------------------------------------------------------------- */
+
+static struct request at_places(const char *text, const double *at, size_t n)
+{
+    struct request request = {.dtype = PE_F32, .tokens = n, .heads = 2};
+    snprintf(request.text, sizeof request.text, "%s", text);
+    memcpy(request.at, at, n * sizeof *at);
+    return request;
+}
+
+static void expect_first(const struct request *request, enum pe_twist twist)
+{
+    struct pe_spec spec;
+    struct pe_identify job;
+    ask(request, &spec, &job);
+    cr_expect(job.found_n > 0 && job.found[0].explains != PE_EXPLAINS_NOT &&
+                  job.found[0].spec.kind == spec.kind && job.found[0].twist == twist &&
+                  pe_spec_same_numbers(&job.found[0].spec, &spec),
+              "%s", request->text);
+    if (job.found_n == 0 || !pe_spec_same_numbers(&job.found[0].spec, &spec))
+        show(request, &job);
+    pe_identify_release(&job);
+    pe_spec_release(&spec);
+}
+
+/* Fast pairs make many turns between any two places. */
+Test(identify, finds_what_stands_far_apart)
+{
+    static const double at[] = {5272, 870, 2422, 1520, 5029};
+    static const char *const texts[] = {
+        "rope:dim=32,layout=half",
+        "rope:dim=32,layout=half,scaling=ntk,factor=8",
+        "rope:dim=32,scaling=ntk_fixed,factor=4",
+        "rope:dim=32,scaling=dynamic,factor=4,original_max=2048,context=4096",
+        "rope:dim=64,layout=half,scaling=yarn,factor=16,original_max=4096",
+        "rope:dim=64,base=500000,layout=half,scaling=llama3,factor=8,original_max=8192",
+        "rope:dim=64,scaling=yarn,factor=40,original_max=4096,mscale=1,mscale_all_dim=1",
+        "rope:dim=32,base=1000000,layout=half,kept_pairs=4",
+        "rope:dim=16,base=500000,freq_factors=1+1.5+2+2.5+3+3.5+4+4.5",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct request request = at_places(texts[i], at, sizeof at / sizeof *at);
+        expect_first(&request, PE_TWIST_NONE);
+    }
+}
+
+Test(identify, finds_swapped_cosines_and_sines)
+{
+    static const double at[] = {0, 1, 2, 5, 9};
+    static const char *const texts[] = {"rope:dim=16,layout=half", "rope:dim=16,base=500000"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct request request = at_places(texts[i], at, sizeof at / sizeof *at);
+        request.dtype = PE_F64;
+        request.swapped = true;
+        expect_first(&request, PE_TWIST_SWAPPED);
+    }
+}
+
+/* Scales besides turns; of q, which the tests apply to. */
+Test(identify, finds_scales_of_pairs)
+{
+    static const double at[] = {0, 1, 2, 3, 4, 5};
+    static const char *const texts[] = {"xpos:dim=16", "xpos:dim=32,layout=half,scale_base=256",
+                                        "xpos:dim=16,center=40"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct request request = at_places(texts[i], at, sizeof at / sizeof *at);
+        expect_first(&request, PE_TWIST_NONE);
+    }
 }

@@ -341,6 +341,9 @@ bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec)
 {
     struct pe_identify *job = search->job;
     size_t n = search->phases.pairs;
+    search->stopped = search->stopped || (job->stop && job->stop(job->stop_context));
+    if (search->stopped)
+        return false;
     if (job->tried >= PE_IDENTIFY_TRIED_MAX) {
         search->cut = 0;
         return false;
@@ -362,9 +365,7 @@ size_t pe__search_head(const struct pe__search *search, const struct pe_spec *sp
 
 bool pe__search_offer(struct pe__search *search, struct pe_spec *spec)
 {
-    const struct pe_identify *job = search->job;
-    search->stopped = search->stopped || (job->stop && job->stop(job->stop_context));
-    if (!search->stopped && pe__search_fits(search, spec))
+    if (pe__search_fits(search, spec))
         return keep(search, spec);
     pe_spec_release(spec);
     return false;

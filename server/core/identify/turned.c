@@ -86,19 +86,37 @@ void pe__search_propose(struct pe__search *search, const struct pe__draft *draft
         pe__search_open(search, since, false);
 }
 
-/* One hypothesis about the pairs: everything that may turn them so. */
-static enum pe_status try_pairs(struct pe__search *search, const struct pe__draft *draft)
+static enum pe_status try_lines(struct pe__search *search, const struct pe__draft *draft)
 {
-    pe__phases_of(&search->phases, &search->given, &search->pairing, search->memory,
-                  search->vector);
-    if (search->twist == PE_TWIST_SWAPPED)
-        pe__phases_swap(&search->phases);
     pe__search_free_lines(search);
     if (search->given.axes > 1)
         pe__search_deal(search, draft);
     else
         pe__search_propose(search, draft);
     return search->stopped ? PE_STOPPED : pe__search_judge(search);
+}
+
+static bool is_explained(const struct pe__search *search)
+{
+    for (size_t i = 0; i < search->job->found_n; i++)
+        if (search->job->found[i].explains != PE_EXPLAINS_NOT)
+            return true;
+    return false;
+}
+
+/* One hypothesis about the pairs: everything that may turn them so. */
+static enum pe_status try_pairs(struct pe__search *search, const struct pe__draft *draft)
+{
+    pe__phases_of(&search->phases, &search->given, &search->pairing, search->memory,
+                  search->vector);
+    enum pe_status status = try_lines(search, draft);
+    if (status != PE_OK || is_explained(search))
+        return status;
+    search->twist = PE_TWIST_SWAPPED;
+    pe__phases_swap(&search->phases);
+    status = try_lines(search, draft);
+    search->twist = PE_TWIST_NONE;
+    return status;
 }
 
 /* Ways in which pairs lie in vectors. */
