@@ -382,3 +382,18 @@ Test(identify, finds_scales_of_pairs)
         expect_first(&request, PE_TWIST_NONE);
     }
 }
+
+/* Sinusoids, whose pairs are seen in y less x. */
+Test(identify, finds_what_was_added)
+{
+    static const double at[] = {0, 1, 2, 3, 7, 20};
+    static const char *const texts[] = {"sinusoidal:dim=16", "sinusoidal:dim=32,layout=half",
+                                        "sinusoidal:dim=32,layout=half,spacing=endpoint",
+                                        "sinusoidal:dim=16,base=500,layout=cos_sin,shift=2"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct request request = at_places(texts[i], at, sizeof at / sizeof *at);
+        expect_first(&request, PE_TWIST_NONE);
+        request.dtype = PE_F64;
+        expect_first(&request, PE_TWIST_NONE);
+    }
+}

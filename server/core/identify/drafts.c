@@ -271,7 +271,7 @@ static bool is_same(const struct pe_spec *a, const struct pe_spec *b)
             return false;
         if (one->set && one->number != other->number)
             return false;
-        if (one->list_n > 0 && memcmp(one->list, other->list, one->list_n * sizeof *one->list))
+        if (one->list_n > 0 && memcmp(one->list, other->list, one->list_n * sizeof *one->list) != 0)
             return false;
     }
     return true;

@@ -118,6 +118,7 @@ static enum pe_status (*const steps[])(struct pe__search *search) = {
     pe__search_equal,
     pe__search_turned,
     pe__search_faded,
+    pe__search_added,
 };
 
 enum pe_status pe_identify(struct pe_identify *job)

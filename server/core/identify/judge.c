@@ -63,13 +63,13 @@ static struct tally tally_pairs(const struct pe__search *search,
     for (size_t row = 0; row < phases->rows; row++) {
         struct pe_positions one = {.axes = search->given.axes, .n = 1};
         double angle = 0;
+        if (isnan(search->given.at[0][row]))
+            continue;
         for (size_t axis = 0; axis < one.axes; axis++) {
             double away = fabs(search->given.at[axis][row] - origin) * fastest;
             one.at[axis] = &search->given.at[axis][row];
             angle = away > angle ? away : angle;
         }
-        if (isnan(one.at[0][0]))
-            continue;
         pe_table(plan, &one, PE_F64, search->vector, 2 * phases->pairs);
         for (size_t pair = 0; pair < phases->pairs; pair++) {
             size_t c, s;

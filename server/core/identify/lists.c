@@ -24,9 +24,9 @@ static double divisor_of(const struct pe__search *search, const struct pe_spec *
             pe__decimals(pe__plain_exp(ln - error), pe__plain_exp(ln + error), &divisor, 1, &more);
         return n > 0 && pe__digits(divisor) <= LIST_DIGITS ? divisor : 0;
     }
-    for (double tenths = 10; tenths <= 10 * DIVISOR_MAX; tenths++)
+    for (int tenths = 10; tenths <= 10 * DIVISOR_MAX; tenths++)
         if (pe__search_turned_by(search, pair, speed * 10 / tenths, origin))
-            return tenths / 10;
+            return tenths / 10.0;
     return 0;
 }
 

@@ -102,11 +102,12 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
 /* The lines from such a place on. */
 void pe__search_lines(struct pe__search *search, double origin);
 
-/* Whether y is x; x turned pair by pair; and with lengths multiplied by powers of the position:
- * drafts of all that may be. */
+/* Whether y is x; x turned pair by pair; and with lengths multiplied by powers of the position;
+ * x with something added: drafts of all that may be. */
 enum pe_status pe__search_equal(struct pe__search *search);
 enum pe_status pe__search_turned(struct pe__search *search);
 enum pe_status pe__search_faded(struct pe__search *search);
+enum pe_status pe__search_added(struct pe__search *search);
 
 /* ---- Verdict ------------------------------------------------------------------------------ */
 
