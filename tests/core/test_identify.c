@@ -198,7 +198,7 @@ Test(identify, finds_what_was_applied, .timeout = 600)
 {
     size_t wrong = 0, missing[PE_DTYPES_N] = {0}, all[PE_DTYPES_N] = {0};
     const char *more = getenv("IDENTIFY_SPECS");
-    size_t n = more ? (size_t)atoi(more) : SPECS_N;
+    size_t n = more ? strtoul(more, NULL, 10) : SPECS_N;
     for (size_t i = 0; i < n; i++) {
         struct request request = random_request();
         struct pe_spec spec;

@@ -233,6 +233,14 @@ enum pe_status pe__search_judge(struct pe__search *search)
     return status;
 }
 
+bool pe__search_is_explained(const struct pe__search *search)
+{
+    for (size_t i = 0; i < search->job->found_n; i++)
+        if (search->job->found[i].explains != PE_EXPLAINS_NOT)
+            return true;
+    return false;
+}
+
 void pe__search_conclude(struct pe__search *search)
 {
     sort(search->job);

@@ -115,6 +115,8 @@ enum pe_status pe__search_added(struct pe__search *search);
 
 /* Applies what was kept since the last time, while the phases are those of its pairs. */
 enum pe_status pe__search_judge(struct pe__search *search);
+/* Whether something that was judged does. */
+bool pe__search_is_explained(const struct pe__search *search);
 /* Sorts what was judged, the best first, and says how sure it is. */
 void pe__search_conclude(struct pe__search *search);
 

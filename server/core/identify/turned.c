@@ -96,21 +96,13 @@ static enum pe_status try_lines(struct pe__search *search, const struct pe__draf
     return search->stopped ? PE_STOPPED : pe__search_judge(search);
 }
 
-static bool is_explained(const struct pe__search *search)
-{
-    for (size_t i = 0; i < search->job->found_n; i++)
-        if (search->job->found[i].explains != PE_EXPLAINS_NOT)
-            return true;
-    return false;
-}
-
 /* One hypothesis about the pairs: everything that may turn them so. */
 static enum pe_status try_pairs(struct pe__search *search, const struct pe__draft *draft)
 {
     pe__phases_of(&search->phases, &search->given, &search->pairing, search->memory,
                   search->vector);
     enum pe_status status = try_lines(search, draft);
-    if (status != PE_OK || is_explained(search))
+    if (status != PE_OK || pe__search_is_explained(search))
         return status;
     search->twist = PE_TWIST_SWAPPED;
     pe__phases_swap(&search->phases);
