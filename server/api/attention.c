@@ -335,7 +335,7 @@ static bool scores_fit(struct job *job, const struct attention *own)
 {
     for (size_t s = 0; own->has_scores && s < job->specs_n + job->beside_n; s++) {
         const struct pe_kind *kind = job->specs[s].spec.kind;
-        bool fits = kind->acts == PE_ACTS_NOT ||
+        bool fits = !kind || kind->acts == PE_ACTS_NOT ||
                     (kind->acts == PE_BIASES && !(kind->properties & PE_CONTENT));
         if (!fits)
             return err_add(&job->request->err, ERR_invalid_value, "/scores",

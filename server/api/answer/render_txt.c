@@ -19,8 +19,9 @@
 static void add_companions(struct render_sheet *sheet, const struct answer *answer)
 {
     const struct tree_tensor *main = &answer->main->as.tensor;
+    const struct tree *first = answer->tensors ? answer->tensors->first : NULL;
 
-    for (const struct tree *node = answer->tensors->first; node; node = node->next) {
+    for (const struct tree *node = first; node; node = node->next) {
         const struct tree_tensor *tensor = &node->as.tensor;
         if (main->rank == 1 && node != answer->main && tensor->rank == 1 &&
             tensor->shape[0] == main->shape[0] && sheet->sources_n < RENDER_SOURCES_MAX)

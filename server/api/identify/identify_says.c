@@ -164,7 +164,7 @@ const char *identify_advice(struct job *job, const struct identify *own, size_t 
     const char *all[6];
     size_t n = 0;
     double number;
-    if (result->rivals_n == 0) {
+    if (!best || result->rivals_n == 0) {
         all[n++] = "check that x is what went in, and positions are those of its tokens";
         all[n++] = "say what is known, such as {\"known\": {\"kind\": \"rope\"}}";
     } else if (best->spec.kind->acts == PE_ACTS_NOT) {

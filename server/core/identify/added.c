@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "search.h"
+#include "identify_search.h"
 
 #define CLEAR 8 /* times the limits of libraries: how far off the circle */
 

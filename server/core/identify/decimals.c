@@ -81,10 +81,11 @@ static size_t of_digits(double low, double high, int digits, double *out, size_t
     double m = ceil(low / decimal(1, e)) - 1;
     if (m < 1)
         m = 1;
-    for (; decimal(m, e) <= high && n < max; m++) {
+    while (decimal(m, e) <= high && n < max) {
         double value = decimal(m, e);
         if (value >= low && !is_among(out, n, value))
             insert(out, first, n++, value, (low + high) / 2);
+        m += 1;
     }
     *more = *more || decimal(m, e) <= high;
     return n;
@@ -108,8 +109,10 @@ size_t pe__wholes(double low, double high, double *out, size_t max, bool *more)
     if (!(low <= high))
         return 0;
     double m = ceil(low);
-    for (; m <= high && n < max; m++)
+    while (m <= high && n < max) {
         insert(out, 0, n++, m, (low + high) / 2);
+        m += 1;
+    }
     *more = *more || m <= high;
     if (n > 0)
         return n;

@@ -8,9 +8,9 @@
 
 #include "decimals.h"
 #include "elementary.h"
+#include "identify_search.h"
 #include "kind.h"
 #include "params.h"
-#include "search.h"
 
 /* ---- Settings ----------------------------------------------------------------------------- */
 

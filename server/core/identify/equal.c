@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "search.h"
+#include "identify_search.h"
 
 static bool is_equal(const struct pe__search *search)
 {

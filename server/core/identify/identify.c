@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search.h"
+#include "identify_search.h"
 
 /* How far off libraries are whose result has this dtype: for each radian of the fastest pair, and
  * besides, in parts of a pair's length. */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "dtype.h"
+#include "identify_search.h"
 #include "kind.h"
-#include "search.h"
 
 /* How much more there may be to say: a long number always fits somewhere. In 16 bits short ones
  * do, too, and nothing can be left out. */

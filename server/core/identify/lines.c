@@ -7,7 +7,7 @@
 
 #include "decimals.h"
 #include "elementary.h"
-#include "search.h"
+#include "identify_search.h"
 
 #define CLEAR     6   /* times its error */
 #define CROOKED   40  /* times its error: no line */

@@ -7,7 +7,7 @@
 #define PE_CORE_SPECTRUM_H
 
 #include "decimals.h"
-#include "search.h"
+#include "identify_search.h"
 
 #define PE__SPREAD    6   /* times its error: what a parameter may be off */
 #define PE__TRIED     8   /* decimals of one interval */

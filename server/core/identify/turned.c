@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "search.h"
+#include "identify_search.h"
 
 #define SAMPLES    16 /* vectors that lengths are compared of */
 #define HYPOTHESES 6  /* of channels that are looked at more closely */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * search.h: the search for an encoding, as its parts share it. Pairs of channels (phases.h) give
- * lines of angles (turning.h); drafts are specs that might have made them, most of them from a fit
- * of their speeds (spectrum.h). A draft whose frequencies agree is kept, and in the end applied to
- * x.
+ * identify_search.h: the search for an encoding, as its parts share it. Pairs of channels
+ * (phases.h) give lines of angles (turning.h); drafts are specs that might have made them, most of
+ * them from a fit of their speeds (spectrum.h). A draft whose frequencies agree is kept, and in the
+ * end applied to x.
  */
-#ifndef PE_CORE_SEARCH_H
-#define PE_CORE_SEARCH_H
+#ifndef PE_CORE_IDENTIFY_SEARCH_H
+#define PE_CORE_IDENTIFY_SEARCH_H
 
 #include "phases.h"
 #include "turning.h"
