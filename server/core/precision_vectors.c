@@ -98,7 +98,7 @@ static struct score score_at(struct pe__precision *work, const struct pe_stages 
     const struct pe_precision *job = work->job;
     const struct pe_plan *plan = stages ? job->staged : job->exact;
     const double offset = query - key;
-    struct score score;
+    struct score score = {0};
     double norms[2];
     struct pe_scores scores = {.plan = plan,
                                .q = job->q,

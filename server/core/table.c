@@ -157,7 +157,7 @@ static size_t fill_run(const struct fill *fill, struct pe__plan_walk *walk, size
     out.first = (char *)out.first + before;
     out.second = (char *)out.second + before;
     pe__cis_run(fill->plan->cis, &walk->axis[0], &run, fill->first, fill->n, &out, bad);
-    if (memchr(bad, true, run.n))
+    if (memchr(bad, 1, run.n))
         for (size_t i = 0; i < run.n; i++)
             if (bad[i])
                 fill_tokens(fill, walk, token + i, 1);

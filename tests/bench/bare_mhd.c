@@ -40,15 +40,18 @@ static struct bare bare;
 static char *file_read(const char *path, size_t *len)
 {
     FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0)
-        return NULL;
-    *len = (size_t)ftell(file);
-    char *data = malloc(*len + 1);
-    rewind(file);
-    if (!data || fread(data, 1, *len, file) != *len)
-        return NULL;
-    data[*len] = '\0';
-    fclose(file);
+    char *data = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        *len = (size_t)ftell(file);
+        data = calloc(1, *len + 1);
+        rewind(file);
+    }
+    if (data && fread(data, 1, *len, file) != *len) {
+        free(data);
+        data = NULL;
+    }
+    if (file)
+        fclose(file);
     return data;
 }
 

@@ -74,7 +74,7 @@ static void answer(struct worker *worker, const struct ask *ask)
     local_run(&request, &hooks);
     if (request.response.status != 200 || !local_drain(&request, take, &taken) ||
         taken < ask->elements) {
-        fprintf(stderr, "%s: %u, %zu bytes\n%.*s\n", ask->target, request.response.status, taken,
+        fprintf(stderr, "%s: %d, %zu bytes\n%.*s\n", ask->target, request.response.status, taken,
                 (int)request.response.body.len, request.response.body.data);
         exit(1);
     }
@@ -153,6 +153,7 @@ static void add_case(const char *name, struct ask ask, unsigned workers_n, unsig
     *run = (struct ask_run){ask, workers_n, requests};
     cases[cases_n++] =
         (struct bench_case){name, run_ask, run, (double)(requests * ask.elements), 0};
+    /* cppcheck-suppress memleak; the case keeps it */
 }
 
 static const struct bench_ratio ratios[] = {

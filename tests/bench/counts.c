@@ -108,12 +108,6 @@ static void run_cos_sin(const struct path *path, size_t n)
     pe_cos_sin(with.plan, &with.positions, path->dtype, with.out, sines);
 }
 
-static void run_table(const struct path *path, size_t n)
-{
-    (void)n;
-    pe_table(with.plan, &with.positions, path->dtype, with.out, DIM);
-}
-
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* Uniform in [-10, 10), with all bits of the dtype in use, and their text. */
@@ -287,8 +281,6 @@ static const struct path paths[] = {
     {"cos and sin f32", TABLE, run_cos_sin, PE_F32, "run", HALF},
     {"cos and sin f32, positions apart", TABLE, run_cos_sin, PE_F32, "apart", HALF},
     {"cos and sin bf16", TABLE, run_cos_sin, PE_BF16, "run", HALF},
-    {"table f32 interleaved", TABLE, run_table, PE_F32, "run", INTERLEAVED},
-    {"table f32 sinusoidal", TABLE, run_table, PE_F32, "run", "sinusoidal:dim=128"},
     {"print f64", NUMBERS, run_print, PE_F64, NULL, NULL},
     {"print f32", NUMBERS, run_print, PE_F32, NULL, NULL},
     {"print bf16", NUMBERS, run_print, PE_BF16, NULL, NULL},

@@ -65,7 +65,7 @@ static struct arena *arena_of(const struct trial *trial)
 static void exchange(struct trial *trial, size_t first, size_t second)
 {
     const struct tensor *from = trial->from;
-    size_t stride[TREE_RANK_MAX], place[TREE_RANK_MAX] = {0}, at = 0;
+    size_t stride[TREE_RANK_MAX] = {0}, place[TREE_RANK_MAX] = {0}, at = 0;
     begin(trial);
     for (size_t axis = from->rank, step = 1; axis-- > 0; step *= from->shape[axis])
         stride[axis] = step;

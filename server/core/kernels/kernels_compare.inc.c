@@ -135,6 +135,7 @@ static void compare_elements(const struct pe__compare_rule *rule, size_t n,
     vec relative = (vec){0} + rule->relative;
     vec infinite = (vec){0} + __builtin_inf();
     vec_bits nan_is_close = (vec_bits){0} - (uint64_t)rule->equal_nan;
+    vec_bits steps_end = (vec_bits){0} + rule->steps_end;
     for (size_t i = 0; i < n; i += KERNEL_LANES) {
         vec a = vec_full(rows->a + i);
         vec e = vec_full(rows->e + i);
@@ -145,7 +146,7 @@ static void compare_elements(const struct pe__compare_rule *rule, size_t n,
             (vec_bits)(apart <= absolute + relative * vec_size(e)) & (vec_bits)(apart < infinite);
         vec_bits counted = vec_finite(a) & vec_finite(e);
         vec_bits steps = (vec_load_bits(rows->steps + i) | ~counted) & ~same;
-        near |= (vec_bits)(steps < (vec_bits){0} + rule->steps_end);
+        near |= (vec_bits)(steps < steps_end);
         vec_store(rows->apart + i, vec_where(~same, apart), KERNEL_LANES);
         vec_store_bits(rows->steps + i, steps);
         vec_store_bits(rows->far + i, ~(same | near) & 1);

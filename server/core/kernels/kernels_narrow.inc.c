@@ -104,6 +104,7 @@ KERNEL_INLINE struct sixteen load_sixteen(enum pe_dtype dtype, const void *x)
     {
         v.v[k] = load_quad(dtype, x, k * QUAD_LANES);
     }
+    /* cppcheck-suppress uninitvar; the loop sets all of it */
     return v;
 }
 

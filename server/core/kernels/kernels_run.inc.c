@@ -303,5 +303,8 @@ struct run_layout {
             run_all_##dtype(job, (struct run_layout){2, job->sine_first, false, true});            \
     }
 
+/* Rows are bytes of either element. */
+/* cppcheck-suppress invalidPointerCast */
 RUN(f64, double, vec, vec_bits)
+/* cppcheck-suppress invalidPointerCast */
 RUN(f32, float, vec_f32, vec_u32)
