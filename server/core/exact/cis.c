@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * cis.c: cos and sin of positions: products of entries of the digit tables (cis_tables.c), and
- * MPFR for what these do not reach. The product itself is a kernel (kernels_cis.inc.c), rounding
- * is round.c's.
+ * MPFR (cis_exact.c) for what these do not reach. The product itself is a kernel
+ * (kernels_cis.inc.c), rounding is round.c's.
  *
  * Every value is a product of seeds, entries of a single bit, one for each bit set in the position,
  * however the tables group them; so one bound serves all:
@@ -31,12 +31,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ERROR_PER_BIT    (18 * 0x1p-106)
-#define SLOW_PRECISION   128
-#define SLOW_ERROR       0x1p-107
-#define EXACT_GUARD_BITS 72
-#define LOST_MAX         4096 /* a component that small beside its angle is an exact zero */
-#define LINE             64
+#define ERROR_PER_BIT  (18 * 0x1p-106)
+#define SLOW_PRECISION 128
+#define SLOW_ERROR     0x1p-107
+#define LINE           64
 
 typedef unsigned __int128 magnitude;
 
@@ -436,90 +434,4 @@ double pe__cis_angles(const struct pe__cis *cis, size_t n, const double *angles,
         }
     }
     return (DOUBLE_BITS + (double)cis->tables_n) * ERROR_PER_BIT;
-}
-
-/* ---- Exact values ------------------------------------------------------------------------- */
-
-void pe__pos_exact(const void *position, mpfr_t y)
-{
-    const struct pe__pos *pos = position;
-    mpfr_set_d(y, pos->hi, MPFR_RNDN);
-    mpfr_add_d(y, y, pos->lo, MPFR_RNDN);
-}
-
-/* What is multiplied by a frequency. */
-struct factor {
-    pe__real_fn *real;
-    const void *context;
-};
-
-/* factor * w_k, off by at most 10 * 2^-precision of itself. */
-static void set_angle(mpfr_ptr angle, const struct pe__cis *cis, const struct factor *factor,
-                      size_t k)
-{
-    mpfr_prec_t precision = mpfr_get_prec(angle);
-    factor->real(factor->context, angle);
-    if (precision <= PE__SEED_PRECISION) {
-        mpfr_mul(angle, angle, cis->w[k], MPFR_RNDN);
-        return;
-    }
-    mpfr_t w;
-    mpfr_init2(w, precision);
-    cis->frequency(cis->context, k, w);
-    mpfr_mul(angle, angle, w, MPFR_RNDN);
-    mpfr_clear(w);
-}
-
-/* The exponent of an angle in radians, at most. */
-static long exponent_of(enum pe__unit unit, mpfr_srcptr angle)
-{
-    const long turn_bits = 3; /* 2 pi < 2^3 */
-    if (mpfr_zero_p(angle))
-        return 0;
-    return mpfr_get_exp(angle) + (unit == PE__TURNS ? turn_bits : 0);
-}
-
-/* Rounds a component x of the angle into y (NULL: nobody asks) and returns true, or false when x is
- * not good enough for it. The angle is off by 2^(exponent + 3.4 - precision), so the relative error
- * of x is at most 2^(lost + 4.4 - precision); two more bits make room for the roundings. */
-static bool settle(mpfr_ptr y, long angle_exponent, mpfr_srcptr x)
-{
-    if (!y)
-        return true;
-    long lost = mpfr_zero_p(x) ? LOST_MAX + 1 : angle_exponent - mpfr_get_exp(x);
-    if (lost > LOST_MAX) { /* but noise */
-        mpfr_set_zero(y, 1);
-        return true;
-    }
-    if (mpfr_get_prec(x) < mpfr_get_prec(y) + (lost > 0 ? lost : 0) + 2)
-        return false;
-    mpfr_set(y, x, MPFR_RNDN);
-    return true;
-}
-
-void pe__cis_exact_of(const struct pe__cis *cis, pe__real_fn *real, const void *context, size_t k,
-                      mpfr_ptr c, mpfr_ptr s)
-{
-    const struct factor factor = {real, context};
-    mpfr_prec_t precision = EXACT_GUARD_BITS + (c ? mpfr_get_prec(c) : mpfr_get_prec(s));
-    mpfr_t angle, cosine, sine;
-    mpfr_inits2(precision, angle, cosine, sine, (mpfr_ptr)NULL);
-    for (;;) {
-        set_angle(angle, cis, &factor, k);
-        long exponent = exponent_of(cis->unit, angle);
-        pe__unit_cis(cis->unit, cosine, sine, angle);
-        if (settle(c, exponent, cosine) && settle(s, exponent, sine))
-            break;
-        precision *= 2;
-        mpfr_set_prec(angle, precision);
-        mpfr_set_prec(cosine, precision);
-        mpfr_set_prec(sine, precision);
-    }
-    mpfr_clears(angle, cosine, sine, (mpfr_ptr)NULL);
-}
-
-void pe__cis_exact(const struct pe__cis *cis, struct pe__pos position, size_t k, mpfr_ptr c,
-                   mpfr_ptr s)
-{
-    pe__cis_exact_of(cis, pe__pos_exact, &position, k, c, s);
 }
