@@ -3,9 +3,7 @@
  * convert.c: POST /v1/convert: vectors, or rows of the weights that make them, from one pair layout
  * to the other. Elements change places and nothing else, so that the way back gives the same bits.
  */
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "job.h"
@@ -317,28 +315,16 @@ static size_t cycle(const struct target *target)
 
 static const char *const layouts[] = {"interleaved", "half"};
 
-/* Appends a sentence, wrapped. */
-__attribute__((format(printf, 2, 3))) static void say(struct buf *out, const char *format, ...)
-{
-    char sentence[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    text_wrap(out, 0, sentence);
-    buf_putc(out, '\n');
-}
-
 static void say_target(struct buf *out, const struct target *target)
 {
     const char *in = roles[target->role].in, *permutation = roles[target->role].permutation;
-    say(out,
-        "%s: %zu %s of %zu channels on axis %zu. In each, %zu channels change places and %zu "
-        "stay.",
-        in, target->heads, target->heads == 1 ? "head" : "heads", target->head_dim, target->axis,
-        moved(target), target->head_dim - moved(target));
-    say(out, "%s is numpy.take(%s, %s, axis=%zu): the same bits in other places.",
-        roles[target->role].out, in, permutation, target->axis);
+    text_say(out,
+             "%s: %zu %s of %zu channels on axis %zu. In each, %zu channels change places and %zu "
+             "stay.",
+             in, target->heads, target->heads == 1 ? "head" : "heads", target->head_dim,
+             target->axis, moved(target), target->head_dim - moved(target));
+    text_say(out, "%s is numpy.take(%s, %s, axis=%zu): the same bits in other places.",
+             roles[target->role].out, in, permutation, target->axis);
 }
 
 /* What a colleague would say of it. */
@@ -350,23 +336,24 @@ static void say_all(struct job *job, const struct own *own, struct buf *out)
         say_target(out, &own->target[i]);
     buf_putc(out, '\n');
     if (from == to) {
-        say(out, "from and to are the same layout, so nothing moves.");
+        text_say(out, "from and to are the same layout, so nothing moves.");
         return;
     }
-    say(out, "To undo it: the same with from=%s and to=%s.", to, from);
+    text_say(out, "To undo it: the same with from=%s and to=%s.", to, from);
     if (times > 2)
-        say(out,
-            "Converting once more in this direction is something else: only after %zu times "
-            "are all channels back.",
-            times);
-    say(out, "Next: convert q and k alike, weights of k with num_kv_heads, and with them their "
+        text_say(out,
+                 "Converting once more in this direction is something else: only after %zu times "
+                 "are all channels back.",
+                 times);
+    text_say(out,
+             "Next: convert q and k alike, weights of k with num_kv_heads, and with them their "
              "biases and the weights of their norms. v and o stay as they are.");
-    say(out,
-        "Then rotate with layout=%s (%s). With the other one scores are wrong, and nothing "
-        "says so.",
-        to,
-        is_half(job, "to") ? "rotate_half, is_neox_style=True, interleaved=0"
-                           : "complex numbers, is_neox_style=False, interleaved=1");
+    text_say(out,
+             "Then rotate with layout=%s (%s). With the other one scores are wrong, and nothing "
+             "says so.",
+             to,
+             is_half(job, "to") ? "rotate_half, is_neox_style=True, interleaved=0"
+                                : "complex numbers, is_neox_style=False, interleaved=1");
 }
 
 static const char *sentences(struct job *job, const struct own *own)

@@ -2,6 +2,8 @@
 /* text.c: see text.h. Columns are counted in code points. */
 #include "text.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static size_t code_points(const char *text, size_t len)
@@ -57,4 +59,15 @@ void text_wrap(struct buf *out, size_t indent, const char *text)
         word += len;
         word += strspn(word, " \t\n");
     }
+}
+
+void text_say(struct buf *out, const char *format, ...)
+{
+    char sentence[TEXT_SENTENCE_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    text_wrap(out, 0, sentence);
+    buf_putc(out, '\n');
 }

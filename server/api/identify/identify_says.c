@@ -187,30 +187,20 @@ const char *identify_advice(struct job *job, const struct identify *own, size_t 
 
 /* ---- For a terminal ------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 2, 3))) static void say(struct buf *out, const char *format, ...)
-{
-    char sentence[1200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    text_wrap(out, 0, sentence);
-    buf_putc(out, '\n');
-}
-
 static void say_best(struct job *job, const struct identify *own, struct buf *out)
 {
     const struct pe_candidate *best = &own->result.found[0];
     char compact[700];
     pe_spec_compact(&best->spec, compact, sizeof compact);
-    say(out, "%s", compact);
-    say(out, "That is: %s.", identify_says(job, own, best));
+    text_say(out, "%s", compact);
+    text_say(out, "That is: %s.", identify_says(job, own, best));
     if (best->explains == PE_EXPLAINS_BITS)
-        say(out, "It gives every number of y, to the last bit of %s.", pe_dtype_name(own->dtype));
+        text_say(out, "It gives every number of y, to the last bit of %s.",
+                 pe_dtype_name(own->dtype));
     else if (best->rms == best->rms)
-        say(out, "What it makes of x is within %.2g of y (rms), %.2g at most: %s.", best->rms,
-            best->max_abs,
-            best->explains == PE_EXPLAINS_LIMITS ? "the rounding of libraries" : "too much");
+        text_say(out, "What it makes of x is within %.2g of y (rms), %.2g at most: %s.", best->rms,
+                 best->max_abs,
+                 best->explains == PE_EXPLAINS_LIMITS ? "the rounding of libraries" : "too much");
 }
 
 static void say_all(struct job *job, const struct identify *own, struct buf *out)
@@ -219,24 +209,24 @@ static void say_all(struct job *job, const struct identify *own, struct buf *out
     const char *advice;
     char compact[700];
     if (result->confidence == PE_IDENTIFIED_NOT)
-        say(out, "No encoding that was tried (%zu) makes y of x.%s", result->tried,
-            result->found_n > 0 ? " The nearest:" : "");
+        text_say(out, "No encoding that was tried (%zu) makes y of x.%s", result->tried,
+                 result->found_n > 0 ? " The nearest:" : "");
     else if (result->confidence == PE_IDENTIFIED_UNIQUE)
-        say(out, "One encoding makes y of x:");
+        text_say(out, "One encoding makes y of x:");
     else
-        say(out, "Probably this one, but others cannot be ruled out:");
+        text_say(out, "Probably this one, but others cannot be ruled out:");
     if (result->found_n > 0)
         say_best(job, own, out);
     if (result->rivals_n > 1)
-        say(out, "As good:");
+        text_say(out, "As good:");
     for (size_t i = 1; i < result->rivals_n && i < (size_t)job_key(job, "top")->number; i++) {
         pe_spec_compact(&result->found[i].spec, compact, sizeof compact);
-        say(out, "  %s", compact);
+        text_say(out, "  %s", compact);
     }
     if (result->confidence == PE_IDENTIFIED_AMBIGUOUS)
-        say(out, "To settle it: %s.", identify_send(job, own, "it"));
+        text_say(out, "To settle it: %s.", identify_send(job, own, "it"));
     for (size_t i = 0; (advice = identify_advice(job, own, i)); i++)
-        say(out, "Next: %s.", advice);
+        text_say(out, "Next: %s.", advice);
 }
 
 const char *identify_sentences(struct job *job, const struct identify *own)
