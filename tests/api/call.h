@@ -18,4 +18,17 @@ static inline json_t *call_json(struct request *request)
     return json;
 }
 
+/* One request that must be answered with this status: a GET, or a POST of `body`. The answer as
+ * JSON; free with json_decref. */
+static inline json_t *call_ask(const char *target, const char *body, int status)
+{
+    struct request request;
+    call(&request, body ? "POST" : "GET", target, body);
+    json_t *json = call_json(&request);
+    cr_assert_eq(request.response.status, status, "%s %.300s: %.600s", target, body ? body : "",
+                 call_body(&request));
+    call_end(&request);
+    return json;
+}
+
 #endif

@@ -9,16 +9,6 @@
 #include "call.h"
 #include "golden/golden.h"
 
-static json_t *ask(const char *body, int status)
-{
-    struct request request;
-    call(&request, "POST", "/v1/apply", body);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, status, "%.300s: %.600s", body, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 /* ---- The operator -------------------------------------------------------------------------- */
 
 /* {"dtype", "shape", "data"} under another name. */
@@ -71,7 +61,7 @@ static void try_case(const json_t *one)
     static double got[MAX], wanted[MAX];
     json_t *body = body_of(one);
     char *text = json_dumps(body, JSON_COMPACT);
-    json_t *answer = ask(text, 200);
+    json_t *answer = call_ask("/v1/apply", text, 200);
     const json_t *y = json_object_get(json_object_get(answer, "tensors"), "y");
     const json_t *golden = json_object_get(json_object_get(one, "outputs"), "output");
     size_t n = golden_list(json_object_get(golden, "data"), wanted, MAX);
@@ -127,7 +117,7 @@ Test(given, is_taken_as_it_is)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char body[400];
         snprintf(body, sizeof body, "{%s}", rows[i].body);
-        json_t *answer = ask(body, 200), *wanted = json_loads(rows[i].y, 0, NULL);
+        json_t *answer = call_ask("/v1/apply", body, 200), *wanted = json_loads(rows[i].y, 0, NULL);
         double got[16], numbers[16];
         const json_t *y = json_object_get(json_object_get(answer, "tensors"), "y");
         size_t n = flatten(json_object_get(y, "data"), got, 0);
@@ -148,7 +138,7 @@ Test(given, is_part_of_the_spec)
     };
     json_t *answers[2];
     for (size_t i = 0; i < 2; i++) {
-        answers[i] = ask(bodies[i], 200);
+        answers[i] = call_ask("/v1/apply", bodies[i], 200);
         const json_t *spec = json_object_get(answers[i], "spec");
         cr_expect(json_object_get(spec, "table"));
         cr_expect_null(json_object_get(spec, "base"));
@@ -202,7 +192,7 @@ Test(given, refuses_what_does_not_fit)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char body[400];
         snprintf(body, sizeof body, "{%s}", wrong[i].body);
-        json_t *problem = ask(body, wrong[i].status);
+        json_t *problem = call_ask("/v1/apply", body, wrong[i].status);
         const json_t *one = json_array_get(json_object_get(problem, "errors"), 0);
         cr_expect_str_eq(json_string_value(json_object_get(one, "pointer")), wrong[i].where, "%s",
                          wrong[i].body);

@@ -16,16 +16,6 @@ struct tensor {
     double at[MAX];
 };
 
-static json_t *ask(const char *target, const char *body, int status)
-{
-    struct request request;
-    call(&request, body ? "POST" : "GET", target, body);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, status, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static double rounded(enum pe_dtype dtype, double y)
 {
     double room;
@@ -80,7 +70,7 @@ static void try_operator(const struct operator* op, enum pe_dtype dtype)
     char target[100];
     snprintf(target, sizeof target, "/v1/fixtures/%s%s%s.json", op->fixture,
              dtype == PE_F32 ? "" : "-", dtype == PE_F32 ? "" : pe_dtype_name(dtype));
-    json_t *answer = ask(target, NULL, 200);
+    json_t *answer = call_ask(target, NULL, 200);
     cr_assert(tensor_of(answer, "X", &x) && tensor_of(answer, "Y", &y));
     cr_assert(tensor_of(answer, "cos_cache", &cosines) && tensor_of(answer, "sin_cache", &sines));
     cr_assert_eq(tensor_of(answer, "position_ids", &ids), op->ids);
@@ -125,10 +115,10 @@ Test(onnx, names_what_is_made_of_posted_tensors)
 {
     static struct tensor y, cosines, ids;
     json_t *answer =
-        ask("/v1/apply",
-            "{\"spec\":\"rope:dim=2\",\"names\":\"onnx\",\"axes\":\"btd\",\"with\":"
-            "[\"cos\",\"positions\"],\"x\":{\"dtype\":\"f32\",\"data\":[[[1,0],[1,0]]]}}",
-            200);
+        call_ask("/v1/apply",
+                 "{\"spec\":\"rope:dim=2\",\"names\":\"onnx\",\"axes\":\"btd\",\"with\":"
+                 "[\"cos\",\"positions\"],\"x\":{\"dtype\":\"f32\",\"data\":[[[1,0],[1,0]]]}}",
+                 200);
     cr_assert(tensor_of(answer, "Y", &y) && tensor_of(answer, "cos_cache", &cosines) &&
               tensor_of(answer, "position_ids", &ids));
     cr_expect(y.at[2] == cosines.at[1] && cosines.at[1] == (double)0.5403023F);
@@ -150,7 +140,7 @@ Test(onnx, refuses_what_the_operator_has_not)
          "with"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        json_t *problem = ask(wrong[i].target, NULL, 400);
+        json_t *problem = call_ask(wrong[i].target, NULL, 400);
         const json_t *one = json_array_get(json_object_get(problem, "errors"), 0);
         cr_expect_str_eq(json_string_value(json_object_get(one, "parameter")), wrong[i].parameter,
                          "%s", wrong[i].target);

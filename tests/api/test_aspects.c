@@ -10,17 +10,6 @@
 
 #define MAX 64 /* numbers of one tensor here */
 
-static json_t *ask(const char *target, const char *body, int status)
-{
-    struct request request;
-    call(&request, body ? "POST" : "GET", target, body);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, status, "%s %s: %s", target, body ? body : "",
-                 call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static size_t flatten(const json_t *data, double *out, size_t n)
 {
     if (!json_is_array(data)) {
@@ -69,7 +58,7 @@ static void half_of(const char *query, double *cosine, double *sine)
     char target[200];
     snprintf(target, sizeof target, "/v1/table?%.*s&dim=8&value=both&positions=%s",
              (int)strcspn(query, "&"), query, position_of(query));
-    json_t *answer = ask(target, NULL, 200);
+    json_t *answer = call_ask(target, NULL, 200);
     numbers(answer, "cos", cosine, "[1,4]");
     numbers(answer, "sin", sine, "[1,4]");
     json_decref(answer);
@@ -83,11 +72,11 @@ Test(widths, name_the_pair_of_each_column)
         half_of(widths[i].query, cosine, sine);
         snprintf(target, sizeof target, "/v1/table?%s&positions=%s", widths[i].query,
                  position_of(widths[i].query));
-        json_t *table = ask(target, NULL, 200);
+        json_t *table = call_ask(target, NULL, 200);
         memcpy(target, "/v1/rotation", 12);
         snprintf(target, sizeof target, "/v1/rotation?%s&positions=%s", widths[i].query,
                  position_of(widths[i].query));
-        json_t *rotation = ask(target, NULL, 200);
+        json_t *rotation = call_ask(target, NULL, 200);
         for (int endpoint = 0; endpoint < 2; endpoint++) {
             const json_t *answer = endpoint ? rotation : table;
             numbers(answer, "cos", got, "[1,8]");
@@ -132,7 +121,8 @@ Test(packs, join_what_is_separate)
 {
     double cosine[MAX], sine[MAX];
     char text[300];
-    json_t *both = ask("/v1/table?kind=rope&dim=8&value=both&width=tiled&positions=3,9", NULL, 200);
+    json_t *both =
+        call_ask("/v1/table?kind=rope&dim=8&value=both&width=tiled&positions=3,9", NULL, 200);
     numbers(both, "cos", cosine, "[2,8]");
     numbers(both, "sin", sine, "[2,8]");
     json_decref(both);
@@ -140,7 +130,7 @@ Test(packs, join_what_is_separate)
         for (int rotation = 0; rotation < 2; rotation++) {
             snprintf(text, sizeof text, "/v1/%s?kind=rope&dim=8&width=tiled&positions=3,9&pack=%s",
                      rotation ? "rotation" : "table", packs[i].pack);
-            json_t *answer = ask(text, NULL, 200);
+            json_t *answer = call_ask(text, NULL, 200);
             expect_packed(answer, cosine, sine, i);
             cr_expect_null(json_object_get(json_object_get(answer, "tensors"), "cos"));
             json_decref(answer);
@@ -149,7 +139,7 @@ Test(packs, join_what_is_separate)
                  "{\"spec\":\"rope:dim=8\",\"positions\":[3,9],\"with\":[\"table\"],\"width\":"
                  "\"tiled\",\"pack\":\"%s\",\"x\":[[1,2,3,4,5,6,7,8],[1,2,3,4,5,6,7,8]]}",
                  packs[i].pack);
-        json_t *apply = ask("/v1/apply", text, 200);
+        json_t *apply = call_ask("/v1/apply", text, 200);
         expect_packed(apply, cosine, sine, i);
         json_decref(apply);
     }
@@ -159,12 +149,12 @@ Test(columns, are_chosen_from_what_width_lays_out)
 {
     double got[MAX], sine[MAX], cosine[MAX];
     half_of("kind=rope", cosine, sine);
-    json_t *some =
-        ask("/v1/table?kind=rope&dim=8&value=sin&width=tiled&positions=3&channels=6,1", NULL, 200);
+    json_t *some = call_ask(
+        "/v1/table?kind=rope&dim=8&value=sin&width=tiled&positions=3&channels=6,1", NULL, 200);
     numbers(some, "sin", got, "[1,2]");
     cr_expect(got[0] == sine[2] && got[1] == sine[1]);
     json_t *pairs =
-        ask("/v1/rotation?kind=rope&dim=8&width=repeated&positions=3&pairs=2,0", NULL, 200);
+        call_ask("/v1/rotation?kind=rope&dim=8&width=repeated&positions=3&pairs=2,0", NULL, 200);
     numbers(pairs, "sin", got, "[1,4]");
     cr_expect(got[0] == sine[2] && got[1] == sine[2] && got[2] == sine[0] && got[3] == sine[0]);
     json_decref(some);
@@ -268,7 +258,7 @@ Test(with, adds_what_it_names)
 {
     double got[MAX];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        json_t *answer = ask(rows[i].target, rows[i].body, 200);
+        json_t *answer = call_ask(rows[i].target, rows[i].body, 200);
         size_t n = numbers(answer, rows[i].name, got, rows[i].shape);
         cr_expect_eq(n, rows[i].n, "%s: %zu", rows[i].target, n);
         for (size_t j = 0; j < n && j < rows[i].n; j++)
@@ -291,7 +281,7 @@ Test(with, has_one_canonical_form)
         {"/v1/table?kind=rope&dim=4&with=table", "/v1/table?kind=rope&dim=4"},
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        json_t *answer = ask(same[i].target, NULL, 200);
+        json_t *answer = call_ask(same[i].target, NULL, 200);
         const json_t *self = json_object_get(json_object_get(answer, "links"), "self");
         cr_expect_str_eq(json_string_value(self), same[i].self);
         json_decref(answer);
@@ -309,7 +299,8 @@ Test(with, keeps_the_dtype_that_is_asked_for)
                  "{\"spec\":\"rope:dim=2\",\"x\":{\"dtype\":\"bf16\",\"data\":[[1,2]]},"
                  "\"with\":\"cos,positions\"%s}",
                  asks[i].more);
-        json_t *answer = ask("/v1/apply", body, 200), *tensors = json_object_get(answer, "tensors");
+        json_t *answer = call_ask("/v1/apply", body, 200),
+               *tensors = json_object_get(answer, "tensors");
         const json_t *cosine = json_object_get(json_object_get(tensors, "cos"), "dtype");
         const json_t *positions = json_object_get(json_object_get(tensors, "positions"), "dtype");
         cr_expect_str_eq(json_string_value(cosine), asks[i].dtype);
@@ -344,7 +335,7 @@ Test(with, says_what_cannot_be_had)
         {"/v1/apply", "{\"spec\":\"rope:dim=2\",\"x\":[[1,2]],\"with\":[\"cos\",1]}", "/with"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        json_t *problem = ask(wrong[i].target, wrong[i].body, 400);
+        json_t *problem = call_ask(wrong[i].target, wrong[i].body, 400);
         const json_t *one = json_array_get(json_object_get(problem, "errors"), 0);
         const json_t *where = json_object_get(one, "parameter");
         where = where ? where : json_object_get(one, "pointer");

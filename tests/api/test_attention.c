@@ -10,16 +10,6 @@
 
 #define DOGS "labels=the,dog,chased,another,dog"
 
-static json_t *ask(const char *method, const char *target, const char *body)
-{
-    struct request request;
-    call(&request, method, target, body);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 /* The part of an answer at a path such as "tensors/weights/data/0/1". */
 static const json_t *part(const json_t *json, const char *path)
 {
@@ -81,7 +71,7 @@ Test(attention, of_two_dogs)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char target[160];
         snprintf(target, sizeof target, "/v1/attention?%s&" DOGS, rows[r].query);
-        json_t *answer = ask("GET", target, NULL);
+        json_t *answer = call_ask(target, NULL, 200);
         for (size_t i = 0; i < 5; i++)
             cr_expect_eq(element(answer, "weights", 1, i), rows[r].weights[i], "%s", target);
         for (size_t i = 0; i < 3; i++)
@@ -105,7 +95,7 @@ Test(attention, without_an_encoding_is_equivariant_exactly)
         "/v1/attention?kind=none&" DOGS "&gain=30&seed=2",
     };
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        json_t *answer = ask("GET", targets[i], NULL);
+        json_t *answer = call_ask(targets[i], NULL, 200);
         const json_t *found = part(answer, "readouts/equivariance");
         cr_expect_eq(number(found, "max_abs"), 0, "%s", targets[i]);
         cr_expect_eq(number(found, "relative"), 0, "%s", targets[i]);
@@ -124,12 +114,12 @@ Test(attention, with_an_encoding_or_a_mask_is_not)
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         char target[160];
         snprintf(target, sizeof target, "/v1/attention?%s", queries[i]);
-        json_t *answer = ask("GET", target, NULL);
+        json_t *answer = call_ask(target, NULL, 200);
         cr_expect_gt(number(answer, "readouts/equivariance/max_abs"), 0, "%s", target);
         cr_expect(json_is_false(part(answer, "readouts/equivariance/equivariant")));
         json_decref(answer);
     }
-    json_t *answer = ask("GET", "/v1/attention?kind=none&causal=true", NULL);
+    json_t *answer = call_ask("/v1/attention?kind=none&causal=true", NULL, 200);
     cr_expect(strstr(json_string_value(part(answer, "notes/0")), "not even kind=none"));
     json_decref(answer);
 }
@@ -140,7 +130,7 @@ Test(attention, permutes_every_token_by_default)
         char target[80];
         bool taken[9] = {false};
         snprintf(target, sizeof target, "/v1/attention?kind=none&tokens=9&dim=1&seed=%u", seed);
-        json_t *answer = ask("GET", target, NULL);
+        json_t *answer = call_ask(target, NULL, 200);
         const json_t *permutation = part(answer, "readouts/equivariance/permutation");
         for (size_t i = 0; i < 9; i++) {
             json_int_t token = json_integer_value(json_array_get(permutation, i));
@@ -154,8 +144,8 @@ Test(attention, permutes_every_token_by_default)
 /* softmax of [1 0; 0 4]: rows e, 1 and 1, e^4 over their sums. */
 Test(attention, of_posted_vectors)
 {
-    json_t *answer =
-        ask("POST", "/v1/attention", "{\"spec\":\"none\",\"x\":[[1,0],[0,2]],\"scale\":\"none\"}");
+    json_t *answer = call_ask("/v1/attention",
+                              "{\"spec\":\"none\",\"x\":[[1,0],[0,2]],\"scale\":\"none\"}", 200);
     double e = 2.718281828459045, e4 = 54.598150033144236;
     cr_expect_float_eq(element(answer, "weights", 0, 0), e / (e + 1), 1e-15);
     cr_expect_float_eq(element(answer, "weights", 1, 1), e4 / (e4 + 1), 1e-15);
@@ -165,9 +155,10 @@ Test(attention, of_posted_vectors)
     cr_expect_float_eq(number(answer, "readouts/weight_by_distance/mean/2"), 1 / (e + 1), 1e-15);
     json_decref(answer);
 
-    answer = ask("POST", "/v1/attention",
-                 "{\"spec\":\"none\",\"q\":[[1],[0]],\"k\":[[2],[0]],\"v\":[[1,2,3],[4,5,6]],"
-                 "\"scale\":0.5,\"labels\":[\"a\",\"b\"]}");
+    answer = call_ask("/v1/attention",
+                      "{\"spec\":\"none\",\"q\":[[1],[0]],\"k\":[[2],[0]],\"v\":[[1,2,3],[4,5,6]],"
+                      "\"scale\":0.5,\"labels\":[\"a\",\"b\"]}",
+                      200);
     cr_expect_float_eq(element(answer, "weights", 0, 0), e / (e + 1), 1e-15);
     cr_expect_eq(element(answer, "weights", 1, 0), 0.5);
     cr_expect_eq(element(answer, "output", 1, 2), 4.5);
@@ -178,14 +169,15 @@ Test(attention, of_posted_vectors)
 /* Codes of the positions are added before x becomes q, k and v. */
 Test(attention, of_added_codes_gives_encoded_values)
 {
-    json_t *answer = ask("POST", "/v1/attention",
-                         "{\"spec\":\"integer:dim=1\",\"x\":[[0],[0]],\"positions\":[3,3]}");
+    json_t *answer = call_ask(
+        "/v1/attention", "{\"spec\":\"integer:dim=1\",\"x\":[[0],[0]],\"positions\":[3,3]}", 200);
     cr_expect_eq(element(answer, "output", 0, 0), 3);
     cr_expect(strstr(json_string_value(part(answer, "notes/0")), "before it becomes"));
     json_decref(answer);
-    answer = ask("POST", "/v1/attention",
-                 "{\"spec\":\"integer:dim=1\",\"q\":[[0],[0]],\"k\":[[0],[0]],\"v\":[[5],[7]],"
-                 "\"positions\":[3,3]}");
+    answer = call_ask("/v1/attention",
+                      "{\"spec\":\"integer:dim=1\",\"q\":[[0],[0]],\"k\":[[0],[0]],\"v\":[[5],[7]],"
+                      "\"positions\":[3,3]}",
+                      200);
     cr_expect_eq(element(answer, "output", 0, 0), 6);
     cr_expect(strstr(json_string_value(part(answer, "notes/0")), "v is used as it is"));
     json_decref(answer);
@@ -193,9 +185,10 @@ Test(attention, of_added_codes_gives_encoded_values)
 
 Test(attention, of_posted_scores_has_no_outputs)
 {
-    json_t *answer = ask("POST", "/v1/attention",
-                         "{\"spec\":\"alibi:slope=0.5\",\"causal\":true,"
-                         "\"scores\":[[1,2,3],[0,1,0],[2,2,2]]}");
+    json_t *answer = call_ask("/v1/attention",
+                              "{\"spec\":\"alibi:slope=0.5\",\"causal\":true,"
+                              "\"scores\":[[1,2,3],[0,1,0],[2,2,2]]}",
+                              200);
     cr_expect_eq(element(answer, "weights", 0, 0), 1);
     cr_expect_eq(element(answer, "weights", 0, 1), 0);
     cr_expect_float_eq(element(answer, "weights", 2, 2), 0.506480391055654, 1e-15);
@@ -206,8 +199,8 @@ Test(attention, of_posted_scores_has_no_outputs)
 
 Test(attention, compares_with_any_encoding)
 {
-    json_t *rope = ask("GET", "/v1/attention?kind=rope&dim=8&tokens=4", NULL);
-    json_t *other = ask("GET", "/v1/attention?kind=none&dim=8&tokens=4&compare=rope", NULL);
+    json_t *rope = call_ask("/v1/attention?kind=rope&dim=8&tokens=4", NULL, 200);
+    json_t *other = call_ask("/v1/attention?kind=none&dim=8&tokens=4&compare=rope", NULL, 200);
     cr_expect(json_equal(part(rope, "tensors/weights/data"),
                          part(other, "tensors/weights_without/data")));
     cr_expect(json_equal(part(rope, "readouts/equivariance"),
@@ -220,8 +213,8 @@ Test(attention, compares_with_any_encoding)
 /* Stages round in both matrices; f32 is far from exact, and near it. */
 Test(attention, with_stages_rounds_on_the_way)
 {
-    json_t *exact = ask("GET", "/v1/attention?kind=rope&dim=8&tokens=4", NULL);
-    json_t *staged = ask("GET", "/v1/attention?kind=rope&dim=8&tokens=4&stages=f32", NULL);
+    json_t *exact = call_ask("/v1/attention?kind=rope&dim=8&tokens=4", NULL, 200);
+    json_t *staged = call_ask("/v1/attention?kind=rope&dim=8&tokens=4&stages=f32", NULL, 200);
     double away = element(exact, "weights", 0, 3) - element(staged, "weights", 0, 3);
     cr_expect(away != 0 && fabs(away) < 1e-6, "%g", away);
     json_decref(exact);
@@ -237,7 +230,7 @@ Test(attention, spelt_out_is_one_request)
     };
     char *canonical[3];
     for (size_t i = 0; i < 3; i++) {
-        json_t *answer = ask("GET", spellings[i], NULL);
+        json_t *answer = call_ask(spellings[i], NULL, 200);
         canonical[i] = strdup(json_string_value(part(answer, "links/self")));
         cr_expect_str_eq(canonical[i], canonical[0]);
         json_decref(answer);

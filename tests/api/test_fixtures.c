@@ -102,17 +102,6 @@ Test(fixtures, rows_are_in_the_order_of_their_files)
     }
 }
 
-/* The answer to a target, freed with json_decref. */
-static json_t *ask(const char *target)
-{
-    struct request request;
-    call(&request, "GET", target, NULL);
-    cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
-    json_t *json = call_json(&request);
-    call_end(&request);
-    return json;
-}
-
 /* What the list says of tensors is what the fixture has. */
 static void expect_tensors(const char *name, json_t *listed, const json_t *tensors)
 {
@@ -131,7 +120,7 @@ static void expect_tensors(const char *name, json_t *listed, const json_t *tenso
 
 Test(fixtures, list_says_what_each_holds)
 {
-    json_t *list = ask("/v1/fixtures"), *row;
+    json_t *list = call_ask("/v1/fixtures", NULL, 200), *row;
     const json_t *rows = json_object_get(list, "fixtures");
     size_t i;
 
@@ -141,8 +130,8 @@ Test(fixtures, list_says_what_each_holds)
         const char *name = json_string_value(json_object_get(row, "name"));
         char target[160];
         snprintf(target, sizeof target, "/v1/fixtures/%s.json", name);
-        json_t *fixture = ask(target);
-        json_t *named = ask(json_string_value(json_object_get(row, "get")));
+        json_t *fixture = call_ask(target, NULL, 200);
+        json_t *named = call_ask(json_string_value(json_object_get(row, "get")), NULL, 200);
         cr_expect(json_equal(fixture, named), "%s is not its GET", name);
         cr_expect(json_equal(json_object_get(fixture, "spec_id"), json_object_get(row, "spec_id")),
                   "%s", name);

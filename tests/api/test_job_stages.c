@@ -7,17 +7,6 @@
 
 #include "call.h"
 
-/* An answer with this status; the caller decrefs. */
-static json_t *ask(const char *method, const char *target, const char *body, int status)
-{
-    struct request request;
-    call(&request, method, target, body);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, status, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static const char *echoed(const json_t *answer)
 {
     const char *text =
@@ -67,11 +56,11 @@ Test(job_stages, are_echoed_spelt_out)
          "pos:f64,freq:f64,angle:f64,table:f64,apply:f64,dot:f64"},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = ask("GET", rows[r].target, NULL, 200);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         cr_expect_str_eq(echoed(answer), rows[r].echo, "%s: %s", rows[r].target, echoed(answer));
         const char *self =
             json_string_value(json_object_get(json_object_get(answer, "links"), "self"));
-        json_t *again = ask("GET", self, NULL, 200);
+        json_t *again = call_ask(self, NULL, 200);
         cr_expect(json_equal(answer, again), "%s", self);
         json_decref(answer);
         json_decref(again);
@@ -105,7 +94,7 @@ Test(job_stages, refuses_what_makes_no_difference)
          "no value at position 2048"},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *problem = ask("GET", rows[r].target, NULL, 400);
+        json_t *problem = call_ask(rows[r].target, NULL, 400);
         cr_expect_str_eq(json_string_value(json_object_get(problem, "type")), rows[r].type, "%s",
                          rows[r].target);
         const char *detail = json_string_value(json_object_get(problem, "detail"));
@@ -122,7 +111,7 @@ Test(job_stages, names_the_member_of_a_body)
         "{\"spec\":\"rope:dim=4\",\"x\":[1,2,3,4],\"stages\":\"dot:f32\"}",
     };
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
-        json_t *problem = ask("POST", "/v1/apply", bodies[b], 400);
+        json_t *problem = call_ask("/v1/apply", bodies[b], 400);
         const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);
         cr_expect_str_eq(json_string_value(json_object_get(first, "pointer")), "/stages");
         json_decref(problem);
@@ -141,7 +130,7 @@ Test(job_stages, do_not_meet_in_the_cache)
             char target[128];
             snprintf(target, sizeof target, "/v1/table?kind=rope&dim=8&positions=257&stages=%s",
                      stages[i]);
-            json_t *answer = ask("GET", target, NULL, 200);
+            json_t *answer = call_ask(target, NULL, 200);
             if (round == 0)
                 first[i] = answer;
             else
@@ -170,7 +159,7 @@ Test(job_stages, notes_that_libraries_may_differ)
         {"/v1/apply?kind=rope&dim=4&stages=f16-apply", false},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = ask("GET", rows[r].target, NULL, 200);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         const json_t *note = json_array_get(json_object_get(answer, "notes"), 0);
         cr_expect_eq(note != NULL, rows[r].noted, "%s", rows[r].target);
         if (note)
@@ -201,7 +190,7 @@ Test(job_stages, shows_what_was_reported)
         {"/v1/rotation?kind=rope&dim=16&positions=4095", "cos", 1, 0.8158905773569427},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = ask("GET", rows[r].target, NULL, 200);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         double got = value(answer, rows[r].tensor, rows[r].i);
         cr_expect_float_eq(got, rows[r].value, 1e-11 * fmax(1, fabs(rows[r].value)), "%s: %.17g",
                            rows[r].target, got);
@@ -227,7 +216,7 @@ Test(job_stages, tells_pipelines_apart)
                  "{\"spec\":\"rope:dim=8,layout=half\",\"positions\":[3],\"stages\":\"%s\","
                  "\"x\":{\"dtype\":\"bf16\",\"data\":[[1,2,3,4,5,6,7,8]]}}",
                  rows[r].stages);
-        json_t *answer = ask("POST", "/v1/apply", body, 200);
+        json_t *answer = call_ask("/v1/apply", body, 200);
         for (size_t i = 0; i < 8; i++) { /* the shortest decimals, back to what they stand for */
             uint16_t y;
             pe_store(PE_BF16, &y, 0, value(answer, "y", i));
@@ -279,7 +268,7 @@ Test(job_stages, counts_the_positions_that_are_left)
         {"/v1/rotation?kind=rope&dim=4&positions=0,7&stages=pos:f64", 2, {0, 7}, 2, -1, 0x1p-50},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = ask("GET", rows[r].target, NULL, 200);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         const json_t *readouts = json_object_get(answer, "readouts");
         for (size_t i = 0; i < rows[r].n; i++)
             cr_expect_eq(value(answer, "positions", i), rows[r].positions[i], "%s [%zu]",
@@ -294,17 +283,17 @@ Test(job_stages, counts_the_positions_that_are_left)
         json_decref(answer);
     }
     json_t *grid =
-        ask("GET", "/v1/rotation?kind=rope2d&dim=4&positions=257;3&stages=pos:bf16", NULL, 200);
+        call_ask("/v1/rotation?kind=rope2d&dim=4&positions=257;3&stages=pos:bf16", NULL, 200);
     cr_expect_eq(value(grid, "positions", 0), 256, "an axis is a row");
     json_decref(grid);
-    json_t *plain = ask("GET", "/v1/rotation?kind=rope&dim=4", NULL, 200);
+    json_t *plain = call_ask("/v1/rotation?kind=rope&dim=4", NULL, 200);
     cr_expect_null(json_object_get(json_object_get(plain, "tensors"), "positions"));
     json_decref(plain);
 }
 
 static double spread(const char *target)
 {
-    json_t *answer = ask("GET", target, NULL, 200);
+    json_t *answer = call_ask(target, NULL, 200);
     const json_t *node = json_object_get(json_object_get(answer, "readouts"), "spread");
     double max = json_number_value(json_object_get(node, "max"));
     json_decref(answer);

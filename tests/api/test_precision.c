@@ -8,16 +8,6 @@
 
 #include "call.h"
 
-static json_t *ask(const char *target, int status)
-{
-    struct request request;
-    call(&request, "GET", target, NULL);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, status, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static const char *text_of(struct request *request, const char *target)
 {
     call(request, "GET", target, NULL);
@@ -52,9 +42,9 @@ static const char *word(const json_t *object, const char *key)
 /* The table of errors of cos that users are told: two digits at four positions. */
 Test(precision, tells_what_each_pipeline_costs)
 {
-    json_t *answer = ask("/v1/precision?kind=rope&dim=64&positions=16,256,4095,131072&"
-                         "stages=freq:bf16;pos:bf16;table:bf16;freq:f32,angle:f32",
-                         200);
+    json_t *answer = call_ask("/v1/precision?kind=rope&dim=64&positions=16,256,4095,131072&"
+                              "stages=freq:bf16;pos:bf16;table:bf16;freq:f32,angle:f32",
+                              NULL, 200);
     static const double errors[4][4] = {{0.0059, 0.0419, 0.5944, 1.5863},
                                         {0, 0, 0.8700, 0},
                                         {0.0016, 0.0019, 0.0019, 0.0018},
@@ -83,7 +73,7 @@ Test(precision, tells_what_each_pipeline_costs)
                  cell(answer, "max_abs_error", 1, 2));
     cr_expect_eq(json_number_value(json_object_get(pipeline(answer, 1), "at_position")), 4095);
     json_decref(answer);
-    answer = ask("/v1/precision?kind=rope&positions=1&stages=pos:f16", 200);
+    answer = call_ask("/v1/precision?kind=rope&positions=1&stages=pos:f16", NULL, 200);
     cr_expect_eq(json_number_value(json_object_get(pipeline(answer, 0), "first_collision")), 2048);
     json_decref(answer);
 }
@@ -91,7 +81,7 @@ Test(precision, tells_what_each_pipeline_costs)
 /* Without keys: 18 positions, the usual pipelines, cosines. Spelt out they are the same request. */
 Test(precision, has_defaults)
 {
-    json_t *answer = ask("/v1/precision?kind=rope", 200);
+    json_t *answer = call_ask("/v1/precision?kind=rope", NULL, 200);
     const json_t *params = json_object_get(answer, "params");
     const json_t *positions = json_object_get(params, "positions");
     for (size_t i = 0; i < 18; i++)
@@ -102,7 +92,7 @@ Test(precision, has_defaults)
     char target[512];
     snprintf(target, sizeof target, "/v1/precision?kind=rope&positions=2^0:2^17&stages=%s",
              word(params, "stages"));
-    json_t *again = ask(target, 200);
+    json_t *again = call_ask(target, NULL, 200);
     cr_expect(json_equal(answer, again), "%s", target);
     json_decref(again);
     json_decref(answer);
@@ -112,12 +102,12 @@ Test(precision, has_defaults)
 Test(precision, measures_each_pipeline_once)
 {
     json_t *answer =
-        ask("/v1/precision?kind=rope&stages=f32;meta;freq:f32,angle:f32,table:f32", 200);
+        call_ask("/v1/precision?kind=rope&stages=f32;meta;freq:f32,angle:f32,table:f32", NULL, 200);
     cr_expect_eq(json_array_size(tensor(answer, "max_abs_error")), 1);
     cr_expect_str_eq(word(json_object_get(answer, "params"), "stages"),
                      "freq:f32,angle:f32,table:f32");
     json_decref(answer);
-    answer = ask("/v1/precision?kind=learned&quantity=table&positions=0:4", 200);
+    answer = call_ask("/v1/precision?kind=learned&quantity=table&positions=0:4", NULL, 200);
     cr_expect_str_eq(word(json_object_get(answer, "params"), "stages"),
                      "pos:f64,table:f64;table:f32;table:bf16;pos:bf16;pos:bf16,table:bf16");
     json_decref(answer);
@@ -127,9 +117,9 @@ Test(precision, measures_each_pipeline_once)
 Test(precision, quantises_vectors)
 {
     json_t *answer =
-        ask("/v1/precision?kind=rope&dim=64&quantity=apply&positions=100&"
-            "stages=quantize:e5m2;quantize:e4m3;quantize:int8;apply:bf16,quantize:int8",
-            200);
+        call_ask("/v1/precision?kind=rope&dim=64&quantity=apply&positions=100&"
+                 "stages=quantize:e5m2;quantize:e4m3;quantize:int8;apply:bf16,quantize:int8",
+                 NULL, 200);
     cr_expect_gt(cell(answer, "max_abs_error", 0, 0), cell(answer, "max_abs_error", 1, 0));
     cr_expect_gt(cell(answer, "max_abs_error", 1, 0), cell(answer, "max_abs_error", 2, 0));
     cr_expect_neq(cell(answer, "max_abs_error", 3, 0), cell(answer, "max_abs_error", 2, 0));
@@ -139,9 +129,11 @@ Test(precision, quantises_vectors)
 
 Test(precision, of_scores_depends_on_where_the_key_stands)
 {
-    json_t *far = ask("/v1/precision?kind=rope&quantity=score&positions=257&stages=pos:bf16", 200);
+    json_t *far =
+        call_ask("/v1/precision?kind=rope&quantity=score&positions=257&stages=pos:bf16", NULL, 200);
     json_t *near =
-        ask("/v1/precision?kind=rope&quantity=score&positions=257&stages=pos:bf16&distance=2", 200);
+        call_ask("/v1/precision?kind=rope&quantity=score&positions=257&stages=pos:bf16&distance=2",
+                 NULL, 200);
     /* 257 and 255 round to 256 and 255 */
     cr_expect_gt(cell(far, "max_abs_error", 0, 0), 0);
     cr_expect_gt(cell(near, "max_abs_error", 0, 0), 0);
@@ -154,9 +146,10 @@ Test(precision, of_scores_depends_on_where_the_key_stands)
 /* Kinds with several axes stand at the position on all of them. */
 Test(precision, of_several_axes)
 {
-    json_t *grid =
-        ask("/v1/precision?kind=axial&dim=8&sections=2,2&positions=300&stages=bf16-pos", 200);
-    json_t *line = ask("/v1/precision?kind=rope&dim=4&positions=300&stages=bf16-pos", 200);
+    json_t *grid = call_ask(
+        "/v1/precision?kind=axial&dim=8&sections=2,2&positions=300&stages=bf16-pos", NULL, 200);
+    json_t *line =
+        call_ask("/v1/precision?kind=rope&dim=4&positions=300&stages=bf16-pos", NULL, 200);
     cr_expect_eq(cell(grid, "max_abs_error", 0, 0), cell(line, "max_abs_error", 0, 0));
     json_decref(line);
     json_decref(grid);
@@ -216,7 +209,7 @@ Test(precision, refuses)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char target[400];
         snprintf(target, sizeof target, "/v1/precision?%s", rows[r].query);
-        json_t *problem = ask(target, rows[r].status);
+        json_t *problem = call_ask(target, NULL, rows[r].status);
         const json_t *errors = json_object_get(problem, "errors");
         const json_t *error = json_array_get(errors, 0);
         cr_expect_str_eq(word(error, "parameter"), rows[r].where, "%s", rows[r].query);

@@ -8,16 +8,6 @@
 #include "call.h"
 #include "posenc.h"
 
-static json_t *ask(const char *target, int status)
-{
-    struct request request;
-    call(&request, "GET", target, NULL);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, status, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static const json_t *readout(const json_t *answer, const char *property, const char *member)
 {
     const json_t *found = json_object_get(json_object_get(answer, "readouts"), property);
@@ -27,7 +17,7 @@ static const json_t *readout(const json_t *answer, const char *property, const c
 
 Test(properties, have_verdicts_and_numbers)
 {
-    json_t *answer = ask("/v1/properties?kind=sinusoidal&dim=64", 200);
+    json_t *answer = call_ask("/v1/properties?kind=sinusoidal&dim=64", NULL, 200);
     cr_expect(json_is_true(readout(answer, "unique", "holds")));
     cr_expect_float_eq(json_number_value(readout(answer, "unique", "smallest_distance")),
                        1.4718480481224778, 1e-12);
@@ -42,7 +32,7 @@ Test(properties, have_verdicts_and_numbers)
     cr_expect_str_eq(json_string_value(json_object_get(params, "positions")), "0:128");
     cr_expect_eq(json_number_value(json_object_get(params, "trained")), 64);
     json_decref(answer);
-    answer = ask("/v1/properties?kind=alibi", 200);
+    answer = call_ask("/v1/properties?kind=alibi", NULL, 200);
     cr_expect(json_is_null(readout(answer, "linear_shift", "holds")));
     cr_expect(strstr(json_string_value(readout(answer, "linear_shift", "reason")), "distance"));
     json_decref(answer);
@@ -54,7 +44,7 @@ Test(properties, of_every_kind)
     for (size_t k = 0; k < pe_kinds_n(); k++) {
         char target[64];
         snprintf(target, sizeof target, "/v1/properties?kind=%s", pe_kind_at(k)->name);
-        json_t *answer = ask(target, 200);
+        json_t *answer = call_ask(target, NULL, 200);
         for (enum pe_wish wish = 0; wish < PE_WISHES_N; wish++) {
             const char *name = pe_wish_row(wish)->name;
             const json_t *holds = readout(answer, name, "holds");
@@ -108,7 +98,7 @@ Test(properties, refuses)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char target[200];
         snprintf(target, sizeof target, "/v1/properties?%s", rows[r].query);
-        json_t *problem = ask(target, rows[r].status);
+        json_t *problem = call_ask(target, NULL, rows[r].status);
         const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
         const json_t *where = json_object_get(error, "parameter");
         if (where)

@@ -7,16 +7,6 @@
 
 #include "call.h"
 
-static json_t *ask(const char *method, const char *target, const char *body)
-{
-    struct request request;
-    call(&request, method, target, body);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static double number(const json_t *json, const char *path)
 {
     char step[64];
@@ -69,7 +59,7 @@ Test(scores, of_the_defaults_are_those_of_the_specification)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char target[128];
         snprintf(target, sizeof target, "/v1/scores?spec=%s", rows[r].spec);
-        json_t *answer = ask("GET", target, NULL);
+        json_t *answer = call_ask(target, NULL, 200);
         const json_t *readouts = json_object_get(answer, "readouts");
         cr_expect_eq(number(readouts, "range/overall"), rows[r].range, "%s", rows[r].spec);
         cr_expect_eq(number(readouts, "range/places/0/min_offset"), rows[r].min_offset, "%s",
@@ -97,7 +87,7 @@ Test(scores, of_the_example_come_out_to_the_last_digit)
         {35.561957182597342, 34.626566727474656, 32.191024980312623},
         {41.111518060946671, 40.496675767563618, 37.109786011145474},
     };
-    json_t *answer = ask("GET", "/v1/scores?kind=sinusoidal&dim=64&offsets=0:3", NULL);
+    json_t *answer = call_ask("/v1/scores?kind=sinusoidal&dim=64&offsets=0:3", NULL, 200);
     for (int a = 0; a < 3; a++)
         for (int o = 0; o < 3; o++) {
             char path[64];
@@ -114,7 +104,7 @@ Test(scores, of_the_example_come_out_to_the_last_digit)
 /* PE(0).PE(1) at d = 64 is the same from every anchor; the parts add up to the score. */
 Test(scores, have_four_terms)
 {
-    json_t *answer = ask("GET", "/v1/scores?kind=sinusoidal&terms=1&anchors=0,17,1000", NULL);
+    json_t *answer = call_ask("/v1/scores?kind=sinusoidal&terms=1&anchors=0,17,1000", NULL, 200);
     for (int a = 0; a < 3; a++) {
         char path[64];
         snprintf(path, sizeof path, "tensors/position/data/%d/1", a);
@@ -143,8 +133,8 @@ Test(scores, have_four_terms)
 
 Test(scores, take_several_encodings_at_once)
 {
-    json_t *both = ask("GET", "/v1/scores?spec=rope:dim=64&spec=sinusoidal:dim=64", NULL);
-    json_t *one = ask("GET", "/v1/scores?kind=sinusoidal", NULL);
+    json_t *both = call_ask("/v1/scores?spec=rope:dim=64&spec=sinusoidal:dim=64", NULL, 200);
+    json_t *one = call_ask("/v1/scores?kind=sinusoidal", NULL, 200);
     const json_t *block = json_array_get(json_object_get(both, "blocks"), 1);
     static const char *const members[] = {"spec", "spec_id", "tensors", "readouts"};
     cr_assert_eq(json_array_size(json_object_get(both, "blocks")), 2);
@@ -178,7 +168,7 @@ Test(scores, take_posted_vectors)
          11},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = ask("POST", "/v1/scores", rows[r].body);
+        json_t *answer = call_ask("/v1/scores", rows[r].body, 200);
         cr_expect_eq(number(answer, "tensors/scores/data/0/0"), rows[r].score, "%s", rows[r].body);
         json_decref(answer);
     }
@@ -187,8 +177,8 @@ Test(scores, take_posted_vectors)
 /* Who stands at the anchor decides the sign of the distance. */
 Test(scores, swap_query_and_key)
 {
-    json_t *query = ask("GET", "/v1/scores?kind=rope&offsets=-3&anchors=8", NULL);
-    json_t *key = ask("GET", "/v1/scores?kind=rope&offsets=3&anchors=8&anchor_is=key", NULL);
+    json_t *query = call_ask("/v1/scores?kind=rope&offsets=-3&anchors=8", NULL, 200);
+    json_t *key = call_ask("/v1/scores?kind=rope&offsets=3&anchors=8&anchor_is=key", NULL, 200);
     cr_expect_eq(number(query, "tensors/scores/data/0/0"), number(key, "tensors/scores/data/0/0"));
     json_decref(query);
     json_decref(key);
@@ -215,11 +205,13 @@ Test(scores, are_told_in_three_sentences)
 /* Keys cached when the context was 20, a query at 32: neither is what a computation anew gives. */
 Test(apart, is_computed_and_said)
 {
-    json_t *mixed = ask("POST", "/v1/scores",
-                        "{" ONES ",\"specs\":{\"k\":\"" DYNAMIC "20\",\"q\":\"" DYNAMIC "32\"}}");
-    json_t *even = ask("POST", "/v1/scores",
-                       "{" ONES ",\"specs\":{\"q\":\"" DYNAMIC "32\",\"k\":\"" DYNAMIC "32\"}}");
-    json_t *one = ask("POST", "/v1/scores", "{" ONES ",\"spec\":\"" DYNAMIC "32\"}");
+    json_t *mixed =
+        call_ask("/v1/scores",
+                 "{" ONES ",\"specs\":{\"k\":\"" DYNAMIC "20\",\"q\":\"" DYNAMIC "32\"}}", 200);
+    json_t *even =
+        call_ask("/v1/scores",
+                 "{" ONES ",\"specs\":{\"q\":\"" DYNAMIC "32\",\"k\":\"" DYNAMIC "32\"}}", 200);
+    json_t *one = call_ask("/v1/scores", "{" ONES ",\"spec\":\"" DYNAMIC "32\"}", 200);
     cr_expect_float_eq(number(mixed, "tensors/scores/data/0/0"), 7.4527122129877235, 1e-14);
     cr_expect_float_eq(number(even, "tensors/scores/data/0/0"), 7.031112227732603, 1e-14);
     cr_expect_eq(number(one, "tensors/scores/data/0/0"), number(even, "tensors/scores/data/0/0"));

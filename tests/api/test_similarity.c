@@ -4,16 +4,6 @@
  */
 #include "call.h"
 
-static json_t *ask(const char *target)
-{
-    struct request request;
-    call(&request, "GET", target, NULL);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static const json_t *member(const json_t *json, const char *outer, const char *inner)
 {
     return json_object_get(json_object_get(json, outer), inner);
@@ -32,7 +22,7 @@ static const json_t *row(const json_t *answer, const char *tensor, size_t i)
 
 Test(similarity, of_sinusoids_is_that_of_the_specification)
 {
-    json_t *answer = ask("/v1/similarity?kind=sinusoidal&dim=64");
+    json_t *answer = call_ask("/v1/similarity?kind=sinusoidal&dim=64", NULL, 200);
     cr_expect_eq(json_array_size(row(answer, "similarity", 63)), 64);
     for (size_t i = 2; i < 64; i++) {
         cr_expect_eq(at(row(answer, "similarity", i), i), 32);
@@ -49,13 +39,13 @@ Test(similarity, of_sinusoids_is_that_of_the_specification)
 Test(similarity, decays_by_means_over_all_pairs)
 {
     static const double means[] = {3.5, 8.0 / 3, 1.5, 0};
-    json_t *answer = ask("/v1/similarity?kind=integer&dim=1&positions=0:4");
+    json_t *answer = call_ask("/v1/similarity?kind=integer&dim=1&positions=0:4", NULL, 200);
     const json_t *decay = member(answer, "readouts", "decay");
     for (size_t i = 0; i < 4; i++)
         cr_expect_eq(at(json_object_get(decay, "mean"), i), means[i]);
     cr_expect_eq(json_number_value(json_object_get(decay, "half_distance")), 2);
     json_decref(answer);
-    answer = ask("/v1/similarity?kind=integer&dim=1&positions=0,1,3");
+    answer = call_ask("/v1/similarity?kind=integer&dim=1&positions=0,1,3", NULL, 200);
     cr_expect(!member(answer, "readouts", "decay"));
     json_decref(answer);
 }
@@ -63,13 +53,15 @@ Test(similarity, decays_by_means_over_all_pairs)
 Test(similarity, by_the_distance_is_one_row)
 {
     json_t *answer =
-        ask("/v1/similarity?kind=rope&dim=128&positions=0&k_positions=0,1,10,100,1000,10000");
+        call_ask("/v1/similarity?kind=rope&dim=128&positions=0&k_positions=0,1,10,100,1000,10000",
+                 NULL, 200);
     static const double published[] = {
         1, 0.9702138095, 0.6690628578, 0.4772414797, 0.1590270021, -0.0278937801};
     for (size_t i = 0; i < 6; i++)
         cr_expect_float_eq(at(row(answer, "similarity", 0), i), published[i], 5e-11, "%zu", i);
     json_decref(answer);
-    answer = ask("/v1/similarity?kind=rope&dim=64&value=bound&positions=5&k_positions=5");
+    answer = call_ask("/v1/similarity?kind=rope&dim=64&value=bound&positions=5&k_positions=5", NULL,
+                      200);
     cr_expect_eq(at(row(answer, "bound", 0), 0), 16.5);
     json_decref(answer);
 }
@@ -77,8 +69,9 @@ Test(similarity, by_the_distance_is_one_row)
 /* Half of 32 pairs by the row, half by the column: the mean of the two. */
 Test(similarity, of_a_patch)
 {
-    json_t *answer = ask("/v1/grid?kind=rope2d&dim=64");
-    json_t *line = ask("/v1/similarity?kind=rope&dim=32&positions=0&k_positions=0:8");
+    json_t *answer = call_ask("/v1/grid?kind=rope2d&dim=64", NULL, 200);
+    json_t *line =
+        call_ask("/v1/similarity?kind=rope&dim=32&positions=0&k_positions=0:8", NULL, 200);
     for (size_t r = 0; r < 14; r++)
         for (size_t c = 0; c < 14; c++) {
             size_t up = r < 7 ? 7 - r : r - 7, left = c < 7 ? 7 - c : c - 7;
@@ -102,14 +95,14 @@ Test(similarity, of_any_cell_of_any_grid)
         "/v1/grid?kind=axial&dim=16&grid=2x3&query=0,2&coords=scaled&ref=16,16",
     };
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        json_t *answer = ask(targets[i]);
+        json_t *answer = call_ask(targets[i], NULL, 200);
         for (size_t c = 0; c < 6; c++) {
             double value = at(row(answer, "similarity", c / 3), c % 3);
             cr_expect(c == 2 ? value == 1 : value < 1, "%s: %g", targets[i], value);
         }
         json_decref(answer);
     }
-    json_t *answer = ask("/v1/grid?kind=mrope&dim=16&grid=2x2x2&query=1,0,1");
+    json_t *answer = call_ask("/v1/grid?kind=mrope&dim=16&grid=2x2x2&query=1,0,1", NULL, 200);
     const json_t *frame = row(answer, "similarity", 1);
     cr_expect_eq(at(json_array_get(frame, 0), 1), 1);
     json_decref(answer);

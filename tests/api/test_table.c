@@ -7,17 +7,6 @@
 
 #include "call.h"
 
-/* One GET that must succeed; the caller decrefs. */
-static json_t *get(const char *target)
-{
-    struct request request;
-    call(&request, "GET", target, NULL);
-    json_t *json = call_json(&request);
-    cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
-    call_end(&request);
-    return json;
-}
-
 static const json_t *at(const json_t *json, const char *a, const char *b, const char *c)
 {
     json = json_object_get(json, a);
@@ -108,7 +97,7 @@ Test(table, has_the_values_of_the_papers)
         {"/v1/rotation?kind=rope&dim=8&positions=1&pairs=3,1", "angle", 0, 0, 0.001, 0},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = get(rows[r].target);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         double got = element(data(answer, rows[r].tensor), rows[r].i, rows[r].j);
         cr_expect(fabs(got - rows[r].value) <= rows[r].tolerance, "%s [%d][%d]: %.17g, not %.17g",
                   rows[r].target, rows[r].i, rows[r].j, got, rows[r].value);
@@ -137,7 +126,7 @@ Test(table, has_the_shapes_of_the_contract)
         {"/v1/rotation?kind=rope&dim=8&positions=0:5&content=random&pairs=0:2", "after", "[5,2,2]"},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = get(rows[r].target);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         expect_shape(answer, rows[r].tensor, rows[r].shape);
         json_decref(answer);
     }
@@ -145,13 +134,15 @@ Test(table, has_the_shapes_of_the_contract)
 
 Test(table, chooses_channels_and_repeats_pairs)
 {
-    json_t *all = get("/v1/table?kind=rope&dim=8&positions=3,9");
-    json_t *some = get("/v1/table?kind=rope&dim=8&positions=3,9&channels=6,1");
+    json_t *all = call_ask("/v1/table?kind=rope&dim=8&positions=3,9", NULL, 200);
+    json_t *some = call_ask("/v1/table?kind=rope&dim=8&positions=3,9&channels=6,1", NULL, 200);
     cr_expect_eq(element(data(some, "table"), 1, 0), element(data(all, "table"), 1, 6));
     cr_expect_eq(element(data(some, "table"), 0, 1), element(data(all, "table"), 0, 1));
-    json_t *half = get("/v1/table?kind=rope&dim=8&positions=3&value=cos");
-    json_t *repeated = get("/v1/table?kind=rope&dim=8&positions=3&value=cos&width=full");
-    json_t *tiled = get("/v1/table?kind=rope&dim=8&positions=3&value=cos&width=full&layout=half");
+    json_t *half = call_ask("/v1/table?kind=rope&dim=8&positions=3&value=cos", NULL, 200);
+    json_t *repeated =
+        call_ask("/v1/table?kind=rope&dim=8&positions=3&value=cos&width=full", NULL, 200);
+    json_t *tiled = call_ask(
+        "/v1/table?kind=rope&dim=8&positions=3&value=cos&width=full&layout=half", NULL, 200);
     for (int c = 0; c < 8; c++) {
         double each = element(data(half, "cos"), 0, c / 2);
         cr_expect_eq(element(data(repeated, "cos"), 0, c), each, "interleaved %d", c);
@@ -166,10 +157,10 @@ Test(table, chooses_channels_and_repeats_pairs)
 /* Row positions turn the first half of the pairs, columns the second; or they alternate. */
 Test(table, puts_two_axes_into_their_pairs)
 {
-    json_t *row = get("/v1/table?kind=rope2d&dim=8&positions=3;0&value=sin");
-    json_t *alternate =
-        get("/v1/table?kind=rope2d&dim=8&positions=3;0&value=sin&axes_split=alternate");
-    json_t *line = get("/v1/table?kind=rope&dim=4&positions=3&value=sin");
+    json_t *row = call_ask("/v1/table?kind=rope2d&dim=8&positions=3;0&value=sin", NULL, 200);
+    json_t *alternate = call_ask(
+        "/v1/table?kind=rope2d&dim=8&positions=3;0&value=sin&axes_split=alternate", NULL, 200);
+    json_t *line = call_ask("/v1/table?kind=rope&dim=4&positions=3&value=sin", NULL, 200);
     for (int i = 0; i < 2; i++) {
         double expected = element(data(line, "sin"), 0, i);
         cr_expect_eq(element(data(row, "sin"), 0, i), expected, "blocks, pair %d", i);
@@ -184,12 +175,12 @@ Test(table, puts_two_axes_into_their_pairs)
 
 Test(table, spells_bias_matrices)
 {
-    json_t *alibi = get("/v1/table?kind=alibi&heads=8&positions=0:4");
+    json_t *alibi = call_ask("/v1/table?kind=alibi&heads=8&positions=0:4", NULL, 200);
     const json_t *head = json_array_get(data(alibi, "bias"), 1);
     cr_expect_eq(element(head, 0, 3), -0.75, "slope 1/4 over a distance of 3");
     cr_expect_eq(element(head, 3, 0), -0.75);
     cr_expect_eq(element(head, 2, 2), 0);
-    json_t *t5 = get("/v1/table?kind=t5&positions=0,16,113,200&value=bucket");
+    json_t *t5 = call_ask("/v1/table?kind=t5&positions=0,16,113,200&value=bucket", NULL, 200);
     cr_expect_eq(element(data(t5, "bucket"), 1, 0), 16);
     cr_expect_eq(element(data(t5, "bucket"), 2, 0), 31);
     cr_expect_eq(element(data(t5, "bucket"), 0, 3), 0, "a key in the future");
@@ -205,11 +196,11 @@ Test(spec, has_one_id_in_every_spelling)
         "/v1/spec?kind=rotary&head_dim=128&rope_theta=5e5&layout=neox&rotary_dim=128&scaling=none",
         "/v1/spec?spec=rope:dim=128,base=500000,layout=half",
     };
-    json_t *first = get(targets[0]);
+    json_t *first = call_ask(targets[0], NULL, 200);
     cr_expect_str_eq(json_string_value(json_object_get(first, "compact")),
                      "rope:dim=128,base=500000,layout=half");
     for (size_t i = 1; i < 3; i++) {
-        json_t *other = get(targets[i]);
+        json_t *other = call_ask(targets[i], NULL, 200);
         cr_expect(json_equal(json_object_get(first, "spec"), json_object_get(other, "spec")));
         cr_expect(json_equal(json_object_get(first, "spec_id"), json_object_get(other, "spec_id")));
         json_decref(other);
@@ -253,8 +244,8 @@ Test(table, links_to_itself)
         "/v1/apply?kind=rope&dim=8&shape=2,3,8&axes=htd&seed=7&dtype=f32",
     };
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        json_t *answer = get(targets[i]);
-        json_t *again = get(json_string_value(at(answer, "links", "self", NULL)));
+        json_t *answer = call_ask(targets[i], NULL, 200);
+        json_t *again = call_ask(json_string_value(at(answer, "links", "self", NULL)), NULL, 200);
         cr_expect(
             json_equal(json_object_get(answer, "tensors"), json_object_get(again, "tensors")));
         cr_expect(json_equal(json_object_get(answer, "links"), json_object_get(again, "links")),
@@ -295,7 +286,7 @@ Test(table, has_biases_of_queries_at_the_end_of_the_keys)
         {"/v1/table?kind=alibi&slope=0.5&queries=3&keys=1", 3, {-1, -0.5, 0}},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        json_t *answer = get(rows[r].target);
+        json_t *answer = call_ask(rows[r].target, NULL, 200);
         size_t i = 0, j, h;
         json_t *head, *row, *value;
         json_array_foreach(data(answer, "bias"), h, head)
