@@ -19,6 +19,8 @@
 #define HEADS_MAX  3
 #define AXES_MAX   4
 
+TestSuite(identify, .timeout = 600);
+
 static uint64_t draws;
 
 static size_t below(size_t n)
@@ -194,7 +196,7 @@ static void show(const struct request *request, const struct pe_identify *job)
  * is tried: the answer says that it is not sure, or that it found nothing. */
 #define BF16_MISSING 0.06
 
-Test(identify, finds_what_was_applied, .timeout = 600)
+Test(identify, finds_what_was_applied)
 {
     size_t wrong = 0, missing[PE_DTYPES_N] = {0}, all[PE_DTYPES_N] = {0};
     const char *more = getenv("IDENTIFY_SPECS");
@@ -301,7 +303,7 @@ Test(identify, finds_the_axis_of_each_pair)
 #define FEW_N 60
 
 /* Of few places, on which axes are hardly apart, and in 16 bits: what it is sure of is right. */
-Test(identify, is_not_sure_of_axes_that_few_places_tell, .timeout = 300)
+Test(identify, is_not_sure_of_axes_that_few_places_tell)
 {
     static const enum pe_dtype dtypes[] = {PE_F64, PE_F32, PE_BF16};
     size_t wrong = 0, sure = 0;
