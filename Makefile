@@ -72,7 +72,7 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
 .SECONDARY:
 .PHONY: help deps run test all e2e golden check fuzz bench coverage lint format install docker clean \
         unit replay tsan fixtures openapi digests tidy fuzz-programs bench-programs bench-deps tests test-exhaustive \
-        counts counts-record profile numbers
+        counts counts-record profile numbers browser
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' Makefile tests/tests.mk

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # deps.sh SET...: sees to it that what the sets need is there: `build` (make run), `test` (make
 # test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage), `counts` (make counts), `bench`
-# (make bench-deps). Asks the tools themselves (a command, a pkg-config module, a module of the
-# system's Python), so that it is fast and silent about the package manager when nothing is missing;
-# else it installs the Debian packages with apt-get, as root or through sudo without a password, or
-# says what to install by hand. Debian 12 and 13; others: by hand.
+# (make bench-deps), `browser` (make browser). Asks the tools themselves (a command, a pkg-config
+# module, a module of the system's Python), so that it is fast and silent about the package manager
+# when nothing is missing; else it installs the Debian packages with apt-get, as root or through sudo
+# without a password, or says what to install by hand. Debian 12 and 13; others: by hand.
 set -eu
 
 # kind, what to look for, Debian package
@@ -49,6 +49,13 @@ py uvicorn python3-uvicorn
 py numpy python3-numpy
 py ujson python3-ujson
 '
+browser_needs='
+cmd chromium chromium
+cmd node nodejs
+cmd npm npm
+deb fonts-dejavu-core fonts-dejavu-core
+deb fonts-ipaexfont-gothic fonts-ipaexfont-gothic
+'
 counts_needs='
 cmd valgrind valgrind
 cmd python3 python3
@@ -59,7 +66,7 @@ present() {
     cmd) command -v "$2" >/dev/null 2>&1 ;;
     pc) pkg-config --exists "$2" >/dev/null 2>&1 ;;
     py) /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
-    deb) # run-time libraries of clang: no tool knows them; elsewhere they come with clang
+    deb) # what no tool knows: run-time libraries of clang, fonts; elsewhere taken as there
         ! command -v dpkg-query >/dev/null 2>&1 ||
             dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q ' installed$' ;;
     esac
@@ -80,7 +87,8 @@ for set in "$@"; do
     lint) needs=$lint_needs ;;
     counts) needs=$counts_needs ;;
     bench) needs=$bench_needs ;;
-    *) echo "deps.sh: no set called $set (build, test, clang, lint, counts, bench)" >&2; exit 2 ;;
+    browser) needs=$browser_needs ;;
+    *) echo "deps.sh: no set called $set (build, test, clang, lint, counts, bench, browser)" >&2; exit 2 ;;
     esac
     packages="$packages $(missing "$needs")"
 done

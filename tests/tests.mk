@@ -25,7 +25,7 @@ $(BUILD)/tests/e2e/%.o: tests/e2e/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(INC_e2e) -Itests -MMD -MP -c -o $@ $<
 
-$(if $(T),$(if $(wildcard $(T:%=tests/%.c)),,$(error there is no tests/$(T).c)))
+$(if $(T),$(if $(wildcard $(T:%=tests/%.c) $(T:%=tests/%.mjs)),,$(error there is no tests/$(T).c)))
 tests: $(call programs,$(UNITS) $(E2ES))
 unit: $(call programs,$(UNITS)) ## run the unit tests (T=core/test_cis for one)
 	@tests/run.sh $^
@@ -36,6 +36,18 @@ e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the
 	@/usr/bin/python3 tests/e2e/contract.py $(BUILD)/answers.jsonl $(if $(T),--some)
 	@$(if $(T),,/usr/bin/python3 tests/e2e/formats.py $(abspath $(POSENCD)))
 	@$(if $(T),,POSENCD=$(abspath $(POSENCD)) tests/clients/run.sh)
+# The page in a browser: its driver comes from the npm registry, exactly what the lock file says.
+# T=browser/test_page runs one program.
+BROWSER := build/browser
+$(BROWSER)/node_modules/.package-lock.json: $(addprefix tests/browser/,package.json package-lock.json)
+	@mkdir -p $(BROWSER) && cp $^ $(BROWSER)
+	@npm ci --prefix $(BROWSER) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+browser: ## run the tests of the page in Debian's chromium
+	@deploy/deps.sh build browser
+	@$(MAKE) --no-print-directory --silent all $(BROWSER)/node_modules/.package-lock.json
+	@POSENCD=$(abspath $(POSENCD)) BROWSER_PACKAGES=$(abspath $(BROWSER)) node --test \
+	    --test-reporter spec $(or $(filter tests/browser/%,$(T:%=tests/%.mjs)),$(sort $(wildcard tests/browser/test_*.mjs)))
 golden: all ## ask the service for every case of tests/golden, and compare with what libraries gave
 	@tests/golden/check tests/golden $(POSENCD)
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// harness.mjs: the daemon that POSENCD names, a browser, and pages that keep a record of what they
+// asked for and what went wrong. Every program of this folder starts a daemon and a browser of its
+// own, so that programs can run side by side.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+/** The packages of package.json, where `make browser` has put them. */
+const packages = createRequire(`${process.env.BROWSER_PACKAGES}/package.json`);
+const { chromium } = packages("playwright-core");
+const AXE = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
+
+const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** A daemon on a free port. @returns {Promise<{url: string, stop: () => Promise<number>}>} */
+export async function startDaemon() {
+  const options = ["--listen", "127.0.0.1:0", "--log-format", "off", "--ready-fd", "3"];
+  const daemon = spawn(process.env.POSENCD, options, {
+    stdio: ["ignore", "inherit", "inherit", "pipe"],
+  });
+  const [line] = await once(daemon.stdio[3], "data");
+  const { url } = JSON.parse(line);
+  const stop = async () => {
+    daemon.kill("SIGTERM");
+    const [status] = await once(daemon, "exit");
+    return status;
+  };
+  return { url, stop };
+}
+
+export function startBrowser() {
+  const executablePath = process.env.CHROMIUM ?? BROWSERS.find(existsSync);
+  return chromium.launch({ executablePath, args: ["--disable-gpu", "--disable-dev-shm-usage"] });
+}
+
+/**
+ * A page in a context of its own.
+ * @param {import("playwright-core").Browser} browser
+ * @param {{width?: number, height?: number, lang?: string, theme?: "light" | "dark",
+ *          motion?: "reduce" | "no-preference"}} [settings]
+ * @returns a Playwright page with two more members: `requests`, every URL asked for, and `faults`,
+ *     what the console, scripts and failed requests complained about
+ */
+export async function newPage(browser, settings = {}) {
+  const { width = 1280, height = 900, lang = "en", theme = "light" } = settings;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    locale: lang,
+    colorScheme: theme,
+    reducedMotion: settings.motion ?? "no-preference",
+    acceptDownloads: true,
+  });
+  const page = await context.newPage();
+  page.requests = [];
+  page.faults = [];
+  page.on("request", (request) => page.requests.push(request.url()));
+  page.on("pageerror", (error) => page.faults.push(String(error)));
+  page.on("console", (said) => {
+    if (["error", "warning"].includes(said.type())) page.faults.push(said.text());
+  });
+  return page;
+}
+
+/** What axe-core finds, a line for each element. */
+export async function accessibilityFaults(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
+}
+
+/** URLs among those asked for that are not of this origin. */
+export const foreign = (requests, origin) =>
+  requests.filter((url) => !/^(data|blob):/.test(url) && new URL(url).origin !== origin);
