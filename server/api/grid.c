@@ -13,7 +13,8 @@
 static const struct pe_param keys[] = {
     {"grid", NULL, PE_TEXT, 0, 0, 0, PE_SCALAR, "14x14", NULL, NULL,
      "HxW or TxHxW: the cells, one size per axis, the outermost first."},
-    {"query", NULL, PE_REALS, 0, (double)(PE_GRID_SIDE_MAX - 1), 0, PE_OPTIONAL, NULL, NULL, NULL,
+    {"query", NULL, PE_REALS, 0, (double)(PE_GRID_SIDE_MAX - 1), 0, PE_OPTIONAL | PE_DERIVED, NULL,
+     NULL, NULL,
      "The cell that all others are compared with: its number on each axis, from 0. Without it the "
      "one in the middle, of 14x14 that is 7,7."},
     KEYS_COORDS,
@@ -39,26 +40,40 @@ static size_t cell_number(const struct own *own)
     return number;
 }
 
-static bool read_query(struct job *job, struct own *own)
+/* The middle, where no cell is named: the echo shows it. */
+static bool settle_query(struct job *job, const struct pe_grid *grid)
 {
-    struct err *err = &job->request->err;
-    const struct pe_grid *grid = &own->grid;
+    double middle[PE_AXES_MAX];
+    struct pe_faults faults = {0};
     struct pe_value *value = job_key_edit(job, "query");
-    bool middle = true;
-    if (value->given && value->list_n != grid->axes)
-        return err_add(err, ERR_invalid_value, "query", "for example query=7,7",
+    for (size_t axis = 0; axis < grid->axes; axis++)
+        middle[axis] = floor((double)grid->size[axis] / 2);
+    if (!value->given && !pe_params_set_list(&job->keys, "query", middle, grid->axes, &faults)) {
+        api_faults(&job->request->err, &faults, "");
+        return false;
+    }
+    if (value->list_n != grid->axes)
+        return err_add(&job->request->err, ERR_invalid_value, "query", "for example query=7,7",
                        "query names a cell by its number on each of %zu axes; got %zu numbers",
                        grid->axes, value->list_n);
+    /* spelt out, it is no other request */
+    value->given = memcmp(value->list, middle, grid->axes * sizeof *middle) != 0;
+    return true;
+}
+
+static bool read_query(struct job *job, struct own *own)
+{
+    const struct pe_grid *grid = &own->grid;
+    if (!settle_query(job, grid))
+        return false;
     for (size_t axis = 0; axis < grid->axes; axis++) {
-        double at = value->given ? value->list[axis] : floor((double)grid->size[axis] / 2);
+        double at = job_key(job, "query")->list[axis];
         if (at != floor(at) || at >= (double)grid->size[axis])
-            return err_add(err, ERR_invalid_value, "query", NULL,
+            return err_add(&job->request->err, ERR_invalid_value, "query", NULL,
                            "the grid has cells 0 to %zu on axis %zu; got %g", grid->size[axis] - 1,
                            axis, at);
         own->cell[axis] = (size_t)at;
-        middle = middle && own->cell[axis] == grid->size[axis] / 2;
     }
-    value->given = value->given && !middle; /* spelt out, it is no other request */
     return true;
 }
 

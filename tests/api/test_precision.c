@@ -196,7 +196,7 @@ Test(precision, refuses)
         {"kind=rope&stages=pos:f16", "positions", "beyond the range of the stage pos:f16", 400},
         {"kind=rope&stages=f32;quantize:int8", "stages", "\"quantize\" has no effect", 400},
         {"kind=rope&stages=f32;;f64", "stages", "got \"\"", 400},
-        {"kind=rope&stages=quantize:fp8&quantity=apply", "stages", "e4m3, e5m2 or int8", 400},
+        {"kind=rope&stages=quantize:fp8&quantity=apply", "stages", "e4m3, e5m2, int8", 400},
         {"kind=rope&content=ones", "content", "only vectors have content", 400},
         {"kind=rope&distance=3", "distance", "distance", 400},
         {"kind=rope&quantity=tan", "quantity", "cos, sin, table", 400},

@@ -108,6 +108,36 @@ Test(similarity, of_any_cell_of_any_grid)
     json_decref(answer);
 }
 
+/* The cell that is compared is always told; the middle one spelt out is no other request. */
+Test(similarity, of_the_middle_cell_without_a_query)
+{
+    static const struct {
+        const char *target, *self;
+        double cell[3];
+        size_t axes;
+    } rows[] = {
+        {"/v1/grid?kind=rope2d&dim=8", "/v1/grid?kind=rope2d&dim=8", {7, 7}, 2},
+        {"/v1/grid?kind=rope2d&dim=8&query=7,7", "/v1/grid?kind=rope2d&dim=8", {7, 7}, 2},
+        {"/v1/grid?kind=rope2d&dim=8&query=7,6", "/v1/grid?kind=rope2d&dim=8&query=7,6", {7, 6}, 2},
+        {"/v1/grid?kind=rope2d&dim=8&grid=3x1", "/v1/grid?kind=rope2d&dim=8&grid=3x1", {1, 0}, 2},
+        {"/v1/grid?kind=mrope&dim=16&grid=2x3x4",
+         "/v1/grid?kind=mrope&dim=16&grid=2x3x4",
+         {1, 1, 2},
+         3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *answer = call_ask(rows[i].target, NULL, 200);
+        const json_t *asked = member(answer, "params", "query");
+        const json_t *told = json_object_get(member(answer, "readouts", "query"), "cell");
+        cr_expect_eq(json_array_size(asked), rows[i].axes, "%s", rows[i].target);
+        cr_expect(json_equal(asked, told), "%s", rows[i].target);
+        for (size_t axis = 0; axis < rows[i].axes; axis++)
+            cr_expect_eq(at(asked, axis), rows[i].cell[axis], "%s", rows[i].target);
+        cr_expect_str_eq(json_string_value(member(answer, "links", "self")), rows[i].self);
+        json_decref(answer);
+    }
+}
+
 Test(similarity, is_told_in_sentences)
 {
     static const struct {

@@ -141,25 +141,44 @@ static bool stage_dtype(const struct reading *reading, enum pe_stage stage, stru
     return true;
 }
 
+/* A stage that rounds to something else than it can. */
+static bool fault_format(const struct reading *reading, enum pe_stage stage, struct pe__span format)
+{
+    bool quantizes = stage == PE_STAGE_QUANTIZE;
+    int formats_n = quantizes ? PE_QUANTS_N : PE_I64;
+    struct pe__nearest nearest;
+    char formats[64], hint[64], shown[PE__SHOWN_MAX];
+    size_t len = 0;
+    pe__nearest_init(&nearest, format);
+    for (int i = 0; i < formats_n; i++) {
+        const char *name =
+            quantizes ? pe_quant_name((enum pe_quant)i) : pe_dtype_name((enum pe_dtype)i);
+        pe__nearest_offer(&nearest, pe__span_of(name));
+        len = list_name(formats, sizeof formats, len, name);
+    }
+    if (nearest.best.text)
+        snprintf(hint, sizeof hint, "did you mean \"%s:%.*s\"?", stage_names[stage],
+                 (int)nearest.best.len, nearest.best.text);
+    else
+        snprintf(hint, sizeof hint, "for example %s:%s", stage_names[stage],
+                 quantizes ? pe_quant_name(PE_E4M3) : pe_dtype_name(PE_F32));
+    return pe_fault_add(reading->faults, PE_INVALID_VALUE, reading->param, hint,
+                        "the stage %s must be one of %s%s; got \"%s\"", stage_names[stage], formats,
+                        quantizes ? "" : ", T", pe__show_text(format, shown));
+}
+
 /* "freq:f32", "table:T", "quantize:e4m3" */
 static bool read_stage(const struct reading *reading, struct pe__span name, struct pe__span format)
 {
     int stage = stage_index(name);
     struct pe_stages given = {0};
-    char shown[PE__SHOWN_MAX];
     if (stage < 0)
         return fault_name(reading, name);
-    bool quantizes = stage == PE_STAGE_QUANTIZE;
-    bool known = quantizes
+    bool known = stage == PE_STAGE_QUANTIZE
                      ? format.len > 0 && pe_quant_parse(format.text, format.len, &given.quant)
                      : stage_dtype(reading, (enum pe_stage)stage, format, &given.dtype[stage]);
-    if (!known)
-        return pe_fault_add(reading->faults, PE_INVALID_VALUE, reading->param, NULL,
-                            "the stage %s must be %s, as in %s:%s; got \"%s\"", stage_names[stage],
-                            quantizes ? "e4m3, e5m2 or int8" : "f64, f32, f16, bf16 or T",
-                            stage_names[stage], quantizes ? "e4m3" : "f32",
-                            pe__show_text(format, shown));
-    return stage_set(reading, (enum pe_stage)stage, &given);
+    return known ? stage_set(reading, (enum pe_stage)stage, &given)
+                 : fault_format(reading, (enum pe_stage)stage, format);
 }
 
 static bool read_preset(const struct reading *reading, const struct pe_preset *preset)
