@@ -52,6 +52,7 @@ struct pe_precision {
     double *rms_error; /* root of the mean of the squares, rounded once */
     int64_t *worst;    /* the pair, without pairs the channel, that has the largest; -1 for a
                           channel outside of all pairs; 0 for scores */
+    double *error;     /* [positions][pe_precision_count]: every error; NULL: not asked for */
 };
 /* PE_NO_MEMORY, or PE_STOPPED. */
 enum pe_status pe_precision(const struct pe_precision *job);

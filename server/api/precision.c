@@ -34,6 +34,8 @@ static const struct pe_param keys[] = {
     {"distance", NULL, PE_REAL, -PE_POSITION_MAX, PE_POSITION_MAX, 0, PE_OPTIONAL, NULL, NULL,
      "quantity=score",
      "The key stands so far before the query, which is at the position; without it at 0."},
+    {"with", NULL, PE_ENUMS, 0, 0, 0, PE_OPTIONAL, NULL, "pair_error", "quantity=cos|sin|angle",
+     "A further tensor: the error of every pair, and not of the worst alone."},
 };
 
 #define USUAL_VALUES "f64;f32;bf16-table;bf16-freq;bf16-pos;all-bf16"
@@ -141,6 +143,11 @@ static bool check_positions(struct job *job, const struct own *own)
     return ok;
 }
 
+static bool has_pair_errors(const struct job *job)
+{
+    return job_key(job, "with")->set;
+}
+
 static void outputs_state(struct job *job, const struct own *own, const char **names)
 {
     static const struct {
@@ -154,6 +161,15 @@ static void outputs_state(struct job *job, const struct own *own, const char **n
             (struct answer_axis){.name = "stages", .short_name = "stages", .names = names};
         output->axes[1] = job_position_axis(&own->positions);
     }
+    if (!has_pair_errors(job))
+        return;
+    size_t pairs = pe_spec_pairs(&job->specs[0].spec);
+    struct output *output =
+        job_output(job, "pair_error", PE_F64, 3, (size_t[]){shape[0], shape[1], pairs});
+    output->axes[0] =
+        (struct answer_axis){.name = "stages", .short_name = "stages", .names = names};
+    output->axes[1] = job_position_axis(&own->positions);
+    output->axes[2] = (struct answer_axis){.name = "pair", .short_name = "pair"};
 }
 
 static bool name_pipelines(struct job *job, struct own *own, const struct pipelines_ask *ask)
@@ -257,7 +273,8 @@ static bool compute(struct job *job)
     double *largest = job_output_data(job, "max_abs_error");
     double *rms = job_output_data(job, "rms_error");
     int64_t *worst = job_output_data(job, "worst_pair");
-    if (!largest || !rms || !worst)
+    double *each = has_pair_errors(job) ? job_output_data(job, "pair_error") : NULL;
+    if (!largest || !rms || !worst || (has_pair_errors(job) && !each))
         return false;
     struct pe_precision core = {.exact = job_plan(job, 0),
                                 .quantity = own->quantity,
@@ -273,6 +290,7 @@ static bool compute(struct job *job)
         core.max_abs_error = largest + i * n;
         core.rms_error = rms + i * n;
         core.worst = worst + i * n;
+        core.error = each ? each + i * n * pe_spec_pairs(&job->specs[0].spec) : NULL;
         if (!measure(job, &core))
             return false;
         own->all.pipeline[i].max_abs_error = core.max_abs_error;

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "angles.h"
 #include "exact.h"
@@ -302,6 +303,8 @@ static void store(struct pe__precision *work, size_t token)
     job->max_abs_error[token] = work->errors[worst];
     job->rms_error[token] = known ? root_mean_square(work->errors, work->count) : __builtin_nan("");
     job->worst[token] = index_of(work, worst);
+    if (job->error)
+        memcpy(job->error + token * work->count, work->errors, work->count * sizeof *job->error);
 }
 
 static bool work_init(struct pe__precision *work, const struct pe_precision *job)

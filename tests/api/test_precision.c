@@ -79,6 +79,36 @@ Test(precision, tells_what_each_pipeline_costs)
 }
 
 /* Without keys: 18 positions, the usual pipelines, cosines. Spelt out they are the same request. */
+/* Pair by pair, the largest is the one that is told anyway. */
+Test(precision, tells_the_error_of_each_pair)
+{
+    json_t *answer = call_ask("/v1/precision?kind=rope&dim=8&positions=3,4095&with=pair_error&"
+                              "stages=freq:bf16;table:f16",
+                              NULL, 200);
+    for (size_t p = 0; p < 2; p++)
+        for (size_t i = 0; i < 2; i++) {
+            const json_t *errors =
+                json_array_get(json_array_get(tensor(answer, "pair_error"), p), i);
+            double largest = 0;
+            size_t worst = 0;
+            cr_assert_eq(json_array_size(errors), 4);
+            for (size_t pair = 0; pair < 4; pair++) {
+                double error = json_number_value(json_array_get(errors, pair));
+                worst = error > largest ? pair : worst;
+                largest = fmax(largest, error);
+            }
+            cr_expect_gt(largest, 0);
+            cr_expect_eq(largest, cell(answer, "max_abs_error", p, i));
+            cr_expect_eq(worst, cell(answer, "worst_pair", p, i));
+        }
+    json_decref(answer);
+    struct request request;
+    const char *csv = text_of(&request, "/v1/precision.csv?kind=rope&dim=4&positions=1&stages="
+                                        "freq:f64;pos:f32&with=pair_error&select=pair_error");
+    cr_expect_eq(strncmp(csv, "stages,position,0,1\nfreq:f64,1,0,", 33), 0, "%s", csv);
+    call_end(&request);
+}
+
 Test(precision, has_defaults)
 {
     json_t *answer = call_ask("/v1/precision?kind=rope", NULL, 200);
@@ -199,6 +229,8 @@ Test(precision, refuses)
         {"kind=rope&stages=quantize:fp8&quantity=apply", "stages", "e4m3, e5m2, int8", 400},
         {"kind=rope&content=ones", "content", "only vectors have content", 400},
         {"kind=rope&distance=3", "distance", "distance", 400},
+        {"kind=rope&quantity=table&with=pair_error", "with", "quantity=cos", 400},
+        {"kind=rope&with=error", "with", "pair_error", 400},
         {"kind=rope&quantity=tan", "quantity", "cos, sin, table", 400},
         {"kind=binary&quantity=table&positions=0.5", "positions", "0.5", 400},
         {"kind=rope&dim=4096&positions=0:100000", "positions", "limit", 422},

@@ -15,6 +15,7 @@
 struct measured {
     double largest[POSITIONS_MAX], rms[POSITIONS_MAX];
     int64_t worst[POSITIONS_MAX];
+    double error[POSITIONS_MAX * 32]; /* of quantities with 32 errors at a position */
 };
 
 static struct pe_stages stages_of(const char *text)
@@ -44,6 +45,7 @@ static struct measured measure_with(struct pe_precision ask, const char *spec, c
     ask.max_abs_error = measured.largest;
     ask.rms_error = measured.rms;
     ask.worst = measured.worst;
+    ask.error = pe_precision_count(pe_plan_spec(exact), quantity) == 32 ? measured.error : NULL;
     cr_assert_leq(n, POSITIONS_MAX);
     cr_assert_eq(pe_precision(&ask), PE_OK);
     pe_plan_free(staged);
@@ -105,6 +107,7 @@ static void expect_reference(const char *text, bool angle)
             mpfr_sub(staged, staged, exact, MPFR_RNDN);
             double error = fabs(mpfr_get_d(staged, MPFR_RNDN));
             error = error < 1e-100 ? 0 : error;
+            cr_expect_eq(m.error[i * 32 + pair], error, "%s at %g, pair %u", text, at[i], pair);
             worst = error > largest ? pair : worst;
             largest = fmax(largest, error);
             squares += error * error;
