@@ -31,4 +31,31 @@ static inline json_t *call_ask(const char *target, const char *body, int status)
     return json;
 }
 
+/* A request that is refused. */
+struct call_refusal {
+    const char *target, *body; /* body NULL: a GET */
+    int status;
+    const char *where; /* what of it the first error names: a pointer, else a parameter */
+    const char *says;  /* a part of that error's detail or hint */
+};
+
+static inline const char *call_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static inline void call_refused(const struct call_refusal *refusal)
+{
+    json_t *problem = call_ask(refusal->target, refusal->body, refusal->status);
+    const json_t *error = json_array_get(json_object_get(problem, "errors"), 0);
+    const char *where = call_text(error, "pointer"), *detail = call_text(error, "detail");
+    where = *where ? where : call_text(error, "parameter");
+    cr_expect_str_eq(where, refusal->where, "%s %s: %s", refusal->target,
+                     refusal->body ? refusal->body : "", detail);
+    cr_expect(strstr(detail, refusal->says) || strstr(call_text(error, "hint"), refusal->says),
+              "%s %s: %s", refusal->target, refusal->body ? refusal->body : "", detail);
+    json_decref(problem);
+}
+
 #endif

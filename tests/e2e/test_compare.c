@@ -197,6 +197,24 @@ Test(compare, each_known_mistake_is_named_first)
     }
 }
 
+/* Of q and k only k was rotated: q is what was posted. */
+Test(compare, of_q_and_k_the_one_that_was_left_out)
+{
+    double q[COUNT], k[COUNT];
+    draw("q", q, COUNT);
+    draw("k", k, COUNT);
+    json_t *expected = expected_of(ROPE, NULL, k);
+    json_object_del(expected, "x");
+    json_object_set_new(expected, "q", tensor(q, "[3,6,16]", COUNT));
+    json_object_set_new(expected, "k", tensor(k, "[3,6,16]", COUNT));
+    json_t *report = post(
+        "/v1/compare",
+        json_pack("{s:o, s:o}", "actual", tensor(q, "[3,6,16]", COUNT), "expected", expected), 200);
+    cr_expect(strstr(first_account(report, "says"), "as when only k is rotated"), "%s",
+              first_account(report, "says"));
+    json_decref(report);
+}
+
 /* ---- Other kinds, other tensors ------------------------------------------------------------- */
 
 /* Requests whose `actual` is what another request answers. */
@@ -228,6 +246,15 @@ static const struct {
      "/v1/"
      "apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&positions=100:106",
      "the attention factor is left out"},
+    {"/v1/apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&"
+     "positions=100:106&attention_factor=1.2964769927807063", /* (1 + ln 4 / 10)^2 */
+     "/v1/"
+     "apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&positions=100:106",
+     "the attention factor is applied twice"},
+    {"/v1/apply?kind=rope&dim=16&shape=6,16&positions=100:106",
+     "/v1/"
+     "apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&positions=100:106",
+     "the scaling is ignored"},
     {"/v1/apply?kind=rope&dim=16&shape=6,16&positions=100:106",
      "/v1/apply?kind=rope&dim=16&scaling=llama3&factor=8&original_max=64&shape=6,16&"
      "positions=100:106",

@@ -125,13 +125,13 @@ Test(compare_report, a_failure_is_an_exit_status_and_reads_like_an_issue)
     const char *const lenient[] = {program, "--eval", "/v1/compare.txt", "--data", FAILING, NULL};
     struct e2e_run run = e2e_pipe(strict, NULL, 0);
     cr_expect_eq(run.status, 22);
-    cr_expect(strstr(run.err, "422 The tensors do not agree\n\n1 of 2 elements are not close.\n"),
+    cr_expect(strstr(run.err, "422 The tensors do not agree\n\n1 of 2 elements is not close.\n"),
               "%s", run.err);
     cr_expect(strstr(run.err, "\nFirst at [1]: 2 instead of 3.\n"), "%s", run.err);
     e2e_run_free(&run);
     run = e2e_pipe(lenient, NULL, 0);
     cr_expect_eq(run.status, 0);
-    cr_expect(strncmp(run.out, "1 of 2 elements are not close.\n", 31) == 0, "%s", run.out);
+    cr_expect(strncmp(run.out, "1 of 2 elements is not close.\n", 30) == 0, "%s", run.out);
     cr_expect(strstr(run.out, "\nNext: "), "%s", run.out);
     e2e_run_free(&run);
 }

@@ -116,15 +116,16 @@ static void try_twice(struct trials *trials, const struct mistake *mistake)
 static void try_inverse(struct trials *trials, const struct mistake *mistake)
 {
     const struct recipe *recipe = &trials->own->recipe;
-    const char *inverse = "true";
+    bool undone = false; /* as it is expected */
     for (size_t i = 0; i < recipe->keys_n; i++)
-        if (strcmp(recipe->keys[i].name, mistake->key) == 0)
-            inverse = "false";
+        undone = undone || strcmp(recipe->keys[i].name, mistake->key) == 0;
+    const char *inverse = undone ? "false" : "true";
+    const char *because = undone ? "the encoding applied, not undone" : mistake->because;
     const char *says =
         arena_printf(&trials->own->job->request->arena, "%s=%s", mistake->key, inverse);
     if (trial_is_apply(trials))
         trial_take_edit(trials, &(struct recipe_edit){.inverse = inverse},
-                        &(struct suspect){.says = trial_says(trials, says, mistake->because),
+                        &(struct suspect){.says = trial_says(trials, says, because),
                                           .key = mistake->key,
                                           .value = inverse});
 }

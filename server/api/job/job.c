@@ -291,8 +291,8 @@ bool job_unread(struct job *job, const char *const *names, const char *because)
             continue;
         struct pe_value *value = job_key_edit(job, *names);
         if (value->given && !value->implied)
-            ok = err_add(&job->request->err, ERR_conflicting_parameters, *names, "leave it out",
-                         "\"%s\" has no effect: %s", *names, because);
+            ok = err_add(&job->request->err, ERR_conflicting_parameters, job_where(job, *names),
+                         "leave it out", "\"%s\" has no effect: %s", *names, because);
         value->set = false;
         if (value->implied) /* and then it was never meant */
             value->number = 0;
