@@ -251,9 +251,9 @@ static const struct {
      "/v1/"
      "apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&positions=100:106",
      "the attention factor is applied twice"},
-    {"/v1/apply?kind=rope&dim=16&shape=6,16&positions=100:106",
-     "/v1/"
-     "apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&positions=100:106",
+    {"/v1/apply?kind=rope&dim=16&shape=6,16&positions=100:106&dtype=f32",
+     "/v1/apply?kind=rope&dim=16&scaling=yarn&factor=4&original_max=64&shape=6,16&"
+     "positions=100:106&dtype=f32",
      "the scaling is ignored"},
     {"/v1/apply?kind=rope&dim=16&shape=6,16&positions=100:106",
      "/v1/apply?kind=rope&dim=16&scaling=llama3&factor=8&original_max=64&shape=6,16&"
