@@ -40,7 +40,7 @@ INC_base := $(call folders,base)
 INC_json := -Iinclude $(INC_base) $(call folders,json)
 INC_tensor := $(INC_json) $(call folders,tensor)
 INC_http := $(INC_base) $(call folders,http)
-INC_api  := $(INC_tensor) $(call folders,http) $(call folders,api)
+INC_api  := $(INC_tensor) $(call folders,http) $(call folders,api) -Iserver/web
 INC_main := $(INC_api) -Iserver
 $(foreach f,$(wildcard server/*.c),$(eval INC_$(notdir $(f:.c=)) := $(INC_main)))
 
@@ -118,9 +118,17 @@ $(BUILD)/core/%.o: server/core/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(INC_core) -MMD -MP -c -o $@ $<
 
-$(BUILD)/web/%.o: server/web/%.S Makefile $(wildcard server/web/* proto/*.json proto/*.sha256)
+# The library that the page draws lines with, as the lock file says, by its digest; fetched once.
+UPLOT   := build/npm/node_modules/uplot/dist
+$(UPLOT)/uPlot.iife.min.js $(UPLOT)/uPlot.min.css &: server/web/vendor/package-lock.json
+	@rm -rf build/npm && mkdir -p build/npm && cp server/web/vendor/package*.json build/npm
+	@cd build/npm && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $(UPLOT)/uPlot.*
+
+$(BUILD)/web/%.o: server/web/%.S Makefile $(wildcard server/web/* server/web/*/*.js proto/*.json proto/*.sha256) \
+        $(UPLOT)/uPlot.iife.min.js $(UPLOT)/uPlot.min.css
 	@mkdir -p $(@D)
-	$(CC) -fPIC -I. -c -o $@ $<
+	$(CC) -fPIC -I. -Wa,-I. -Wa,-Iserver/web -Wa,-I$(UPLOT) -c -o $@ $<
 
 $(BUILD)/%.o: server/%.c Makefile
 	@mkdir -p $(@D)

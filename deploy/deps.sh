@@ -19,6 +19,7 @@ pc jansson libjansson-dev
 pc mpfr libmpfr-dev
 pc libseccomp libseccomp-dev
 pc zlib zlib1g-dev
+cmd npm npm
 '
 test_needs='
 pc criterion libcriterion-dev

@@ -34,7 +34,7 @@ struct app_options {
 struct answer_cache;
 struct plan_store; /* cache of plans, shared by threads (plans.h) */
 
-#define ASSETS_N            3
+#define CLIENTS_N           3 /* files under /assets with a digest of their own */
 #define ASSET_DIGEST_DIGITS 16
 
 struct app {
@@ -45,7 +45,8 @@ struct app {
     unsigned char openapi_digest[32]; /* and its SHA-256 */
     struct blob *fixtures;            /* the finished list */
     unsigned char fixtures_digest[32];
-    char asset_digest[ASSETS_N][ASSET_DIGEST_DIGITS + 1]; /* of the rows of service/assets.c */
+    char client_digest[CLIENTS_N][ASSET_DIGEST_DIGITS + 1]; /* of rows of service/assets.c, */
+    char page_digest[ASSET_DIGEST_DIGITS + 1];              /* and of all others together */
     bool (*draining)(void *context);
     void *draining_context;
 };
@@ -97,6 +98,7 @@ struct endpoint {
     unsigned formats;               /* bits 1 << enum format */
     const char *const *media_types; /* without formats: ends with NULL; NULL: text/plain */
     bool page;                      /* to browsers also as text/html */
+    bool languages;                 /* as text/html in the language that Accept-Language asks for */
     /* Computed endpoints (job.c drives them); NULL elsewhere. */
     bool (*prepare)(struct job *job);  /* reads what is its own, checks, states the outputs */
     bool (*compute)(struct job *job);  /* what outputs do not make themselves, readouts; NULL */
@@ -116,7 +118,8 @@ enum step computed_settle(struct request *request);
 enum step root_quick(struct request *request);      /* /, by Accept: page or help */
 enum step help_quick(struct request *request);      /* /help */
 enum step openapi_quick(struct request *request);   /* /openapi.json */
-enum step asset_quick(struct request *request);     /* /assets/[{digest}/]{file} */
+enum step embed_quick(struct request *request);     /* /embed/{view} */
+enum step asset_quick(struct request *request);     /* /assets/[{digest}/][{folder}/]{file} */
 enum step v1_quick(struct request *request);        /* /v1 */
 enum step encodings_quick(struct request *request); /* /v1/encodings[/{kind}] */
 enum step version_quick(struct request *request);
@@ -138,10 +141,11 @@ extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endp
     precision_endpoint, positions_endpoint, apply_endpoint, scores_endpoint, spec_endpoint,
     from_config_endpoint, convert_endpoint, compare_endpoint, properties_endpoint,
     similarity_endpoint, grid_endpoint, attention_endpoint, identify_endpoint;
-extern const struct endpoint root_endpoint, help_endpoint, openapi_endpoint, asset_endpoint,
-    pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint, version_endpoint,
-    limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint, fixture_endpoint,
-    archive_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint, metrics_endpoint;
+extern const struct endpoint root_endpoint, embed_endpoint, help_endpoint, openapi_endpoint,
+    asset_endpoint, pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint,
+    version_endpoint, limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint,
+    fixture_endpoint, archive_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint,
+    metrics_endpoint;
 
 /* ---- Shared pieces ------------------------------------------------------------------------ */
 

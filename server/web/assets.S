@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * assets.S: text files embedded in the program, declared in server/api/assets.h. Paths are from the
- * root of the project.
+ * assets.S: text files embedded in the program, declared in server/api/service/assets.h. Paths are
+ * from the root of the project; those of page.def from here, or from what npm has brought.
  */
         .macro  asset name, file
         .global asset_\name
@@ -17,5 +17,8 @@ asset_\name:
         asset   fixtures_sha256, proto/fixtures.sha256
         asset   posenc_py, server/web/posenc.py
         asset   posenc_js, server/web/posenc.js
+
+#define PAGE_FILE(symbol, name, type) asset symbol, name
+#include "page.def"
 
         .section .note.GNU-stack, "", %progbits

@@ -19,7 +19,8 @@
 
 /* What the next request says; reset it by hand. */
 static struct {
-    const char *accept, *accept_encoding, *content_type, *if_match, *if_none_match;
+    const char *accept, *accept_encoding, *accept_language, *content_type, *if_match,
+        *if_none_match;
     bool draining;
     bool no_cache; /* of the application: for the first request */
 } call_with;
@@ -64,6 +65,7 @@ static inline void call_begin_bytes(struct request *request, const char *method,
                                         clock_ns() + CALL_NS_MAX, NULL};
     const struct header known[] = {{"Accept", call_with.accept},
                                    {"Accept-Encoding", call_with.accept_encoding},
+                                   {"Accept-Language", call_with.accept_language},
                                    {"Content-Type", call_with.content_type},
                                    {"If-Match", call_with.if_match},
                                    {"If-None-Match", call_with.if_none_match}};

@@ -50,3 +50,26 @@ Test(accept, quality)
                      "Accept: %s, %s: %d", rows[i].accept, rows[i].type,
                      accept_quality(rows[i].accept, rows[i].type));
 }
+
+Test(accept, language)
+{
+    static const struct {
+        const char *accept, *language;
+        int quality;
+    } rows[] = {
+        {"", "ru", ACCEPT_UNNAMED},
+        {"ru", "ru", 1000},
+        {"RU", "ru", 1000},
+        {"ru-RU", "ru", 1000},
+        {"rus", "ru", ACCEPT_UNNAMED},
+        {"r", "ru", ACCEPT_UNNAMED},
+        {"en-US, en;q=0.9", "en", 900},
+        {"en;q=0.9, en-US", "en", 900},
+        {"*;q=0.1, ja;q=0.2", "ru", 100},
+        {"*;q=0.1, ja;q=0.2", "ja", 200},
+        {"ru;q=0", "ru", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        cr_expect_eq(accept_language(rows[i].accept, rows[i].language), rows[i].quality,
+                     "Accept-Language: %s, %s", rows[i].accept, rows[i].language);
+}

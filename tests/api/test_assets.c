@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_assets.c: the clients under both of their paths, and nothing else. */
+/* test_assets.c: the clients under both of their paths, the files of the page under theirs, and
+ * nothing else. */
 #include "call.h"
 
 #include "assets.h"
@@ -37,6 +38,34 @@ Test(assets, plain_paths_name_those_that_last)
     }
 }
 
+Test(assets, files_of_the_page_share_a_digest)
+{
+    static const struct {
+        const char *name, *media_type, *text;
+    } rows[] = {
+        {"app.js", "text/javascript; charset=utf-8", asset_app_js},
+        {"views/lesson.js", "text/javascript; charset=utf-8", asset_lesson_js},
+        {"texts/ja.js", "text/javascript; charset=utf-8", asset_ja_js},
+        {"style.css", "text/css; charset=utf-8", asset_style_css},
+        {"icon.svg", "image/svg+xml; charset=utf-8", asset_icon_svg},
+        {"uPlot.iife.min.js", "text/javascript; charset=utf-8", asset_uplot_js},
+    };
+    call_setup();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char target[96];
+        struct request request;
+        snprintf(target, sizeof target, "/assets/%s/%s", call_app->page_digest, rows[i].name);
+        call(&request, "GET", target, NULL);
+        cr_expect_eq(request.response.status, 200, "%s", target);
+        cr_expect_str_eq(request.response.content_type, rows[i].media_type, "%s", target);
+        cr_expect_str_eq(call_body(&request), rows[i].text, "%s", target);
+        cr_expect(call_field(&request, "ETag"), "%s", target);
+        cr_expect_str_eq(call_field(&request, "Cache-Control"),
+                         "public, max-age=31536000, immutable");
+        call_end(&request);
+    }
+}
+
 Test(assets, other_paths_lead_nowhere)
 {
     char swapped[96], digest[17];
@@ -49,6 +78,9 @@ Test(assets, other_paths_lead_nowhere)
         {"/assets/0123456789abcdef/posenc.py", "did you mean /assets/posenc.py?"},
         {swapped, "did you mean /assets/posenc.js?"},
         {"/assets/%2e%2e/posenc.py", "did you mean /assets/posenc.py?"},
+        {"/assets/app.js", "GET /help lists what there is"},
+        {"/assets/0123456789abcdef/app.js", "GET /help lists what there is"},
+        {"/assets/0123456789abcdef/views/lesson.js", "GET /help lists what there is"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct request request;

@@ -55,7 +55,7 @@ Test(finish, varies_by_accept_where_no_suffix_decided)
         {"/v1/table.csv?kind=none&dim=4", "Accept-Encoding"},
         {"/v1/table.json?kind=none&x=1", "Accept-Encoding"},
         {"/v1/table?kind=none&x=1", "Accept, Accept-Encoding"},
-        {"/", "Accept, Accept-Encoding"},
+        {"/", "Accept, Accept-Encoding, Accept-Language"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct request request;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_page.c: browsers get a page that loads nothing, curl gets help; the page's links work. */
+/* test_page.c: browsers get a page that loads only what is here, in a language they read; curl gets
+ * help; the page's links and modules are there, and it is small. */
 #include "call.h"
 
 #include "assets.h"
-#include "sha256.h"
 
 Test(page, accept_decides)
 {
@@ -32,60 +32,143 @@ Test(page, accept_decides)
     }
 }
 
-/* Value of a base64 digit. */
-static unsigned digit_value(char c)
+#define POLICY(ancestors)                                                                          \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " ancestors
+
+Test(page, only_embedded_views_may_stand_in_frames)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c ? strchr(digits, c) : NULL;
-    cr_assert(at, "'%c' is no base64 digit", c);
-    return (unsigned)(at - digits);
+    static const struct {
+        const char *target, *policy;
+    } rows[] = {
+        {"/", POLICY("'none'")},        {"/?view=explore&spec=rope:dim=64", POLICY("'none'")},
+        {"/embed/lesson", POLICY("*")}, {"/embed/explore?spec=rope:dim=64&only=table", POLICY("*")},
+        {"/embed/check", POLICY("*")},  {"/embed/precision", POLICY("*")},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct request request;
+        call_with.accept = "text/html";
+        call(&request, "GET", rows[i].target, NULL);
+        cr_expect_eq(request.response.status, 200, "%s", rows[i].target);
+        cr_expect_str_eq(call_field(&request, "Content-Security-Policy"), rows[i].policy, "%s",
+                         rows[i].target);
+        cr_expect_str_eq(call_field(&request, "Cache-Control"), "public, max-age=300");
+        call_end(&request);
+    }
 }
 
-Test(page, policy_allows_its_own_style_and_nothing_else)
+Test(page, other_views_are_not_found)
 {
     struct request request;
-    call_with.accept = "text/html";
-    call(&request, "GET", "/", NULL);
-    const char *policy = call_field(&request, "Content-Security-Policy");
-    static const char start[] = "default-src 'none'; style-src 'sha256-";
-    cr_assert_eq(strncmp(policy, start, sizeof start - 1), 0, "%s", policy);
-    const char *digest = policy + sizeof start - 1;
-    cr_expect_str_eq(digest + 43, "='; base-uri 'none'; form-action 'none'; "
-                                  "frame-ancestors 'none'");
-
-    const char *page = call_body(&request), *style = strstr(page, "<style>") + strlen("<style>");
-    char hex[65], expected[65];
-    sha256_hex(style, (size_t)(strstr(style, "</style>") - style), 64, expected);
-    for (size_t nibble = 0; nibble < 64; nibble++) { /* bits 4n to 4n+3 of the base64 text */
-        size_t bit = 4 * nibble;
-        unsigned window = digit_value(digest[bit / 6]) << 6;
-        if (bit / 6 + 1 < 43)
-            window |= digit_value(digest[bit / 6 + 1]);
-        snprintf(hex + nibble, 2, "%x", window >> (8 - bit % 6) & 15);
-    }
-    cr_expect_str_eq(hex, expected);
+    call(&request, "GET", "/embed/leson", NULL);
+    cr_expect_eq(request.response.status, 404);
+    cr_expect_str_eq(request.err.item[0].hint, "did you mean /embed/lesson?");
     call_end(&request);
 }
 
-Test(page, loads_and_runs_nothing)
+Test(page, language_is_asked_for)
+{
+    static const struct {
+        const char *target, *accept_language, *language;
+    } rows[] = {
+        {"/", NULL, "en"},
+        {"/", "", "en"},
+        {"/", "*", "en"},
+        {"/", "de", "en"},
+        {"/", "ru", "ru"},
+        {"/", "ja-JP,ja;q=0.9,en-US;q=0.8,en;q=0.7", "ja"},
+        {"/", "en-US,en;q=0.9,ru;q=0.8", "en"},
+        {"/", "de, ru-RU;q=0.5, en;q=0.4", "ru"},
+        {"/", "en;q=0.1, ru;q=0", "en"},
+        {"/?lang=ja", "ru", "ja"},
+        {"/embed/lesson?lang=ru&step=2", "en", "ru"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct request request;
+        char lang[32], texts[32];
+        call_with.accept = "text/html";
+        call_with.accept_language = rows[i].accept_language;
+        call(&request, "GET", rows[i].target, NULL);
+        snprintf(lang, sizeof lang, "<html lang=\"%s\">", rows[i].language);
+        snprintf(texts, sizeof texts, "/texts/%s.js\"", rows[i].language);
+        cr_expect(strstr(call_body(&request), lang), "%s, %s", rows[i].target,
+                  rows[i].accept_language);
+        cr_expect(strstr(call_body(&request), texts), "%s", rows[i].target);
+        cr_expect_str_eq(call_field(&request, "Content-Language"), rows[i].language);
+        cr_expect_str_eq(call_field(&request, "Vary"), "Accept, Accept-Encoding, Accept-Language");
+        call_end(&request);
+    }
+}
+
+Test(page, other_languages_are_refused)
+{
+    call_with.accept = "text/html";
+    json_decref(call_ask("/?lang=de", NULL, 400));
+}
+
+Test(page, says_nothing_inline_and_nothing_from_elsewhere)
 {
     static const char *const forbidden[] = {
-        "<script", "<img", "<link", "<iframe", "@import", "url(", "style=", "http://", "https://",
+        "<script>", "<style", "style=", "onload=", "onclick=", "http://", "https://", "src=\"//",
     };
     for (size_t i = 0; i < sizeof forbidden / sizeof forbidden[0]; i++)
         cr_expect_null(strstr(asset_index_html, forbidden[i]), "%s", forbidden[i]);
 }
 
+/* What the path of an asset's text leads to: of every file that it names. */
+static size_t expect_named_files(const char *text, const char *name, const char *before)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, before)); n++) {
+        char target[256];
+        at += strlen(before);
+        int len = (int)strcspn(at, "\"`");
+        const char *up =
+            strncmp(name, "views/", 6) == 0 && strncmp(before, "\"../", 4) != 0 ? "views/" : "";
+        call_setup();
+        snprintf(target, sizeof target, "/assets/%s/%s%.*s", call_app->page_digest, up, len, at);
+        struct request request;
+        call(&request, "GET", target, NULL);
+        cr_expect_eq(request.response.status, 200, "%s names %s", name, target);
+        call_end(&request);
+    }
+    return n;
+}
+
+static const struct {
+    const char *name, *text;
+} files[] = {
+#define PAGE_FILE(symbol, name, type) {name, asset_##symbol},
+#include "page.def"
+#undef PAGE_FILE
+};
+
+Test(page, modules_import_what_is_there)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        n += expect_named_files(files[i].text, files[i].name, "\"./");
+        n += expect_named_files(files[i].text, files[i].name, "\"../");
+    }
+    cr_expect_gt(n, 20);
+}
+
 Test(page, links_work)
 {
     size_t links = 0;
-    for (const char *at = asset_index_html; (at = strstr(at, "href=\"")); links++) {
+    for (const char *at = asset_index_html; (at = strstr(at, "href=\"/")); links++) {
         char target[256];
         size_t len = 0;
         for (at += strlen("href=\""); *at != '"'; at++) {
+            if (strncmp(at, "{{", 2) == 0) {
+                call_setup();
+                len += (size_t)snprintf(target + len, sizeof target - len, "%s",
+                                        strncmp(at, "{{digest}}", 10) == 0 ? call_app->page_digest
+                                                                           : "ja");
+                at = strstr(at, "}}") + 1;
+                continue;
+            }
             target[len++] = *at;
-            if (strncmp(at, "&amp;", 5) == 0)
-                at += 4;
         }
         target[len] = '\0';
         struct request request;
@@ -93,5 +176,25 @@ Test(page, links_work)
         cr_expect_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
         call_end(&request);
     }
-    cr_expect_eq(links, 9);
+    cr_expect_gt(links, 15);
+}
+
+/* Of everything that any view loads, as it goes over the network, with all languages. */
+Test(page, is_small)
+{
+    static const size_t most = 200000;
+    size_t sum = 0;
+    call_setup();
+    call_with.accept_encoding = "gzip";
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char target[256];
+        struct request request;
+        snprintf(target, sizeof target, "/assets/%s/%s", call_app->page_digest, files[i].name);
+        call(&request, "GET", target, NULL);
+        cr_expect_eq(request.response.status, 200, "%s", target);
+        sum += call_body_len(&request);
+        call_end(&request);
+    }
+    cr_expect_leq(sum, most, "%zu bytes", sum);
+    cr_expect_gt(sum, 30000);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * accept.c: reads the fields Accept and Accept-Encoding: lists of ranges with qualities. Which
- * formats and codings there are to choose from is the caller's business.
+ * accept.c: reads the fields Accept, Accept-Encoding and Accept-Language: lists of ranges with
+ * qualities. What there is to choose from is the caller's business.
  */
 #include "accept.h"
 
@@ -27,6 +27,18 @@ static int coding_fit(const char *range, size_t len, const char *coding)
     if (len == 1 && *range == '*')
         return 1;
     return len == strlen(coding) && strncasecmp(range, coding, len) == 0 ? 2 : 0;
+}
+
+/* The same for a language: 1 any, 2 a variety of it, 3 exactly. */
+static int language_fit(const char *range, size_t len, const char *language)
+{
+    size_t main_len = strlen(language);
+
+    if (len > main_len && range[main_len] == '-' && strncasecmp(range, language, main_len) == 0)
+        return 2;
+    return len == main_len && strncasecmp(range, language, len) == 0 ? 3
+           : len == 1 && *range == '*'                               ? 1
+                                                                     : 0;
 }
 
 /* "0", "0.5", "1.000" in thousandths; -1 if it is no qvalue. */
@@ -104,4 +116,9 @@ int accept_quality(const char *accept, const char *type)
 int accept_coding(const char *accept, const char *coding)
 {
     return list_quality(accept, coding, coding_fit, ACCEPT_UNNAMED);
+}
+
+int accept_language(const char *accept, const char *language)
+{
+    return list_quality(accept, language, language_fit, ACCEPT_UNNAMED);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* accept.h: what a client's fields Accept and Accept-Encoding (RFC 9110, 12.5) say. */
+/* accept.h: what a client's fields Accept, Accept-Encoding and Accept-Language (RFC 9110, 12.5)
+ * say. */
 #ifndef API_ACCEPT_H
 #define API_ACCEPT_H
 
@@ -15,5 +16,8 @@ int accept_quality(const char *accept, const char *type);
 /* The same for a content coding in Accept-Encoding; ACCEPT_UNNAMED where the field says nothing of
  * it, not even by *. */
 int accept_coding(const char *accept, const char *coding);
+
+/* The same for a language such as "ru" in Accept-Language; "ru-RU" asks for it too. */
+int accept_language(const char *accept, const char *language);
 
 #endif

@@ -46,7 +46,9 @@ void api_finish(struct request *request)
         return;
     response_header(request, "Cache-Control", cache_text(request, endpoint));
     response_header(request, "Vary",
-                    request->suffix ? "Accept-Encoding" : "Accept, Accept-Encoding");
+                    endpoint && endpoint->languages ? "Accept, Accept-Encoding, Accept-Language"
+                    : request->suffix               ? "Accept-Encoding"
+                                                    : "Accept, Accept-Encoding");
     if (computed)
         job_delivery_fields(request);
     else if (!failed && endpoint && endpoint->cache != CACHE_NO_STORE)

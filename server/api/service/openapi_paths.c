@@ -111,8 +111,11 @@ static const struct path_name {
     {"kind", "A kind of encoding, or another name of it.", "rope"},
     {"name", "A fixture, as /v1/fixtures lists them.", "rope-linear"},
     {"slug", "The last part of a problem's type.", "unknown-parameter"},
+    {"view", "Of the page: lesson, explore, check or precision.", "lesson"},
+    {"folder", "Of a file of the page.", "views"},
     {"file", "posenc.py, posenc.js, or client.js, which is the same.", "posenc.py"},
-    {"digest", "Of the file: Content-Location of /assets/{file} has it.", "0123456789abcdef"},
+    {"digest", "Of the file: Content-Location of /assets/{file} has it; or of the page.",
+     "0123456789abcdef"},
 };
 
 static void add_path_parameter(struct tree *parameters, const char *name, size_t len)

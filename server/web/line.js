@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// line.js: a drawing of lines, by uPlot, that can be read with the arrow keys.
+
+/* global uPlot */
+import { color, el, onTheme } from "./dom.js";
+import { digits, t } from "./words.js";
+
+const COLORS = 8; // --line-0 … of the style sheet
+/* Lines upon each other are told apart: each is thinner than the one below, and broken. */
+const STYLES = [
+  { width: 3 }, { width: 2.5, dash: [10, 8] }, { width: 2.5, dash: [3, 9] }, { width: 2 },
+  { width: 2, dash: [6, 6] }, { width: 2, dash: [2, 5] }, { width: 1.5 }, { width: 1.5, dash: [8, 4] },
+];
+const FONT = "12px system-ui, sans-serif";
+
+function axis(told, log, size) {
+  return {
+    label: told.unit ? `${told.label} (${told.unit})` : told.label,
+    labelFont: FONT, font: FONT, labelSize: 20, labelGap: 2, size, gap: 4,
+    stroke: () => color("--faint"),
+    grid: { stroke: () => color("--grid"), width: 1 },
+    ticks: { stroke: () => color("--grid"), width: 1, size: 4 },
+    space: log ? 30 : told.space,
+    values: (u, splits) => splits.map((value) => (value === null ? null : digits(value))),
+  };
+}
+
+/**
+ * Lines. `draw(answer)` says what there is: { x: [numbers], lines: [{ name, y: [numbers or null] }] },
+ * with `color` (0 to 7) and `points` (dots alone) of a line where they matter. `x` and `y` name the axes:
+ * { label, unit, log, range: [min, max] }. `drawn` is what was drawn last.
+ */
+export function lines({ x, y, draw, height = 260 }) {
+  const surface = el("div", { class: "surface", role: "group", tabindex: 0,
+    "aria-roledescription": t("plot.lines"), "aria-label": t("plot.read_line") });
+  const legend = el("div", { class: "legend" });
+  const readout = el("output", { class: "readout" });
+  const element = el("div", { class: "drawing" }, surface, legend, readout);
+  const hidden = new Set();
+  const drawing = { element, drawn: null, update, clear };
+  let plot = null;
+  let shape = "";
+
+  function options() {
+    const { lines } = drawing.drawn;
+    return {
+      width: surface.clientWidth, height,
+      padding: [12, 12, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+      scales: {
+        x: { time: false, distr: x.log ? 3 : 1, log: x.log === 2 ? 2 : 10, range: x.range },
+        y: { distr: y.log ? 3 : 1, range: y.range },
+      },
+      axes: [axis({ space: 56, ...x }, x.log, 34), axis({ space: 34, ...y }, y.log, 52)],
+      series: [{}, ...lines.map((line, i) => ({
+        label: line.name, show: !hidden.has(line.name), ...STYLES[i % STYLES.length], ...line.style,
+        stroke: () => color(`--line-${(line.color ?? i) % COLORS}`),
+        points: line.points
+          ? { show: true, size: 6, fill: () => color(`--line-${(line.color ?? i) % COLORS}`) }
+          : { show: false },
+        paths: line.points ? () => null : undefined,
+      }))],
+      hooks: { setCursor: [say] },
+    };
+  }
+
+  function say(u) {
+    const at = u.cursor.idx;
+    if (at === null || at === undefined) {
+      readout.textContent = "";
+      return;
+    }
+    const { x: places, lines } = drawing.drawn;
+    readout.textContent = [`${x.label} ${digits(places[at])}`, ...lines
+      .filter((line) => !hidden.has(line.name) && line.y[at] !== null && line.y[at] !== undefined)
+      .map((line) => `${line.name}: ${digits(line.y[at], 6)}`)].join("   ");
+  }
+
+  function update(answer) {
+    drawing.drawn = draw(answer);
+    const data = [drawing.drawn.x, ...drawing.drawn.lines.map((line) => line.y)];
+    const wanted = JSON.stringify(drawing.drawn.lines.map(({ name, color, points }) => [name, color, points]));
+    if (plot && shape === wanted) {
+      plot.setData(data);
+    } else {
+      plot?.destroy();
+      shape = wanted;
+      plot = new uPlot(options(), data, surface);
+      nameLines();
+    }
+    surface.classList.remove("empty");
+    element.dispatchEvent(new Event("drawn"));
+  }
+
+  function nameLines() {
+    const { lines } = drawing.drawn;
+    legend.replaceChildren(...(lines.length < 2 ? [] : lines.map((line, i) => {
+      const sample = el("span", { class: `sample sample-${i % STYLES.length} line-${(line.color ?? i) % COLORS}` });
+      const button = el("button", { type: "button", "aria-pressed": String(!hidden.has(line.name)) },
+        sample, line.name);
+      button.addEventListener("click", () => {
+        const show = hidden.delete(line.name) || !hidden.add(line.name);
+        button.setAttribute("aria-pressed", String(show));
+        plot.setSeries(i + 1, { show });
+      });
+      return button;
+    })));
+  }
+
+  function clear() {
+    plot?.destroy();
+    plot = null;
+    drawing.drawn = null;
+    shape = "";
+    legend.replaceChildren();
+    readout.textContent = "";
+    surface.classList.add("empty");
+  }
+
+  surface.addEventListener("keydown", (event) => {
+    const last = (drawing.drawn?.x.length ?? 0) - 1;
+    const at = plot?.cursor.idx ?? -1;
+    const to = { ArrowRight: at + 1, ArrowLeft: at < 0 ? last : at - 1, Home: 0, End: last }[event.key];
+    if (to === undefined || !plot) return;
+    event.preventDefault();
+    const place = Math.min(Math.max(to, 0), last);
+    plot.setCursor({ left: plot.valToPos(drawing.drawn.x[place], "x"), top: 0 });
+  });
+  new ResizeObserver(() => {
+    if (plot && surface.clientWidth > 0) plot.setSize({ width: surface.clientWidth, height });
+  }).observe(surface);
+  onTheme(() => plot?.redraw(false, true));
+  surface.style.setProperty("min-height", `${height}px`);
+  return drawing;
+}
