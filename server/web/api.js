@@ -94,6 +94,14 @@ export function askOnce(url) {
   return kept.get(url);
 }
 
+/** The numbers of a list as the API writes it: [1, 2, 5], "0:32", "0:32:4". */
+export function places(list) {
+  if (Array.isArray(list)) return list;
+  const [first, end, step = 1] = String(list).split(":").map(Number);
+  if (end === undefined) return [first];
+  return Array.from({ length: Math.ceil((end - first) / step) }, (_, i) => first + i * step);
+}
+
 /** What a person types to get the same. `data` is what follows -d for a POST. */
 export function asCurl(url, data) {
   const quoted = `'${new URL(url, location.href).href.replaceAll("'", "%27")}'`;

@@ -30,9 +30,9 @@ function labelled(n, room) {
  * A heat map. `draw(answer)` says what there is: { values: [[numbers]], rows: [names], columns: [names] },
  * with `range` [min, max] where the colours are not to follow the values, and `mark` { row, column }.
  * `rows`, `columns` and `value` name the axes and the numbers: { label, unit }. `diverging`: 0 is in the
- * middle of the colours. `square`: cells are as high as wide. `drawn` is what was drawn last.
+ * middle of the colours. `log`: they follow the digits of the numbers. `square`: cells are as high as wide. `drawn` is what was drawn last.
  */
-export function heat({ rows, columns, value, draw, diverging = false, square = false, height = 260 }) {
+export function heat({ rows, columns, value, draw, diverging = false, log = false, square = false, height = 260 }) {
   const canvas = el("canvas");
   const cursor = el("div", { class: "cell-cursor", hidden: true });
   const mark = el("div", { class: "cell-mark", hidden: true });
@@ -72,6 +72,8 @@ export function heat({ rows, columns, value, draw, diverging = false, square = f
   function paint() {
     const { values } = drawing.drawn;
     const [low, high] = limits();
+    const onScale = log ? Math.log : (number) => number;
+    const [start, end] = [low, high].map(onScale);
     const palette = shades(diverging ? "diverging" : "rising");
     const none = color("--none").match(/[0-9a-f]{2}/gi).map((byte) => parseInt(byte, 16));
     canvas.height = values.length;
@@ -82,7 +84,7 @@ export function heat({ rows, columns, value, draw, diverging = false, square = f
     let byte = 0;
     for (const row of values)
       for (const each of row) {
-        const part = high > low ? (each - low) / (high - low) : diverging ? 0.5 : 0;
+        const part = high > low ? (onScale(each) - start) / (end - start) : diverging ? 0.5 : 0;
         const shade = typeof each === "number"
           ? palette[Math.min(SHADES - 1, Math.max(0, Math.round(part * (SHADES - 1))))] : none;
         image.data.set(shade, byte);
@@ -102,6 +104,7 @@ export function heat({ rows, columns, value, draw, diverging = false, square = f
     const { rows: rowNames, columns: columnNames, mark: place } = drawing.drawn;
     const high = square ? field.clientWidth : height;
     const widest = Math.max(...columnNames.map((each) => String(each).length));
+    left.style.setProperty("min-width", `${Math.max(...rowNames.map((each) => String(each).length))}ch`);
     const put = (box, names, room, side) => box.replaceChildren(...labelled(names.length, room).map((i) => {
       const tick = el("span", {}, typeof names[i] === "number" ? digits(names[i]) : String(names[i]));
       tick.style.setProperty(side, `${((i + 0.5) / names.length) * 100}%`);

@@ -13,13 +13,27 @@ const STYLES = [
 ];
 const FONT = "12px system-ui, sans-serif";
 
+/* Of the places of a logarithmic axis the powers of its base, and of these so many that they have room. */
+function powers(told) {
+  const base = told.log === 2 ? 2 : 10;
+  const exponent = (value) => Math.log(value) / Math.log(base);
+  return (u, splits, axisIndex, space) => {
+    const isPower = (value) => Math.abs(exponent(value) - Math.round(exponent(value))) < 1e-6;
+    const found = splits.filter(isPower);
+    const length = (axisIndex === 0 ? u.bbox.width : u.bbox.height) / devicePixelRatio;
+    const step = Math.ceil((found.length * space) / length);
+    return splits.map((value) => (isPower(value) && Math.round(exponent(value)) % step === 0 ? value : null));
+  };
+}
+
 function axis(told, log, size) {
+  const filtered = log ? { filter: powers(told) } : {};
   return {
     label: told.unit ? `${told.label} (${told.unit})` : told.label,
     labelFont: FONT, font: FONT, labelSize: 20, labelGap: 2, size, gap: 4,
-    stroke: () => color("--faint"),
-    grid: { stroke: () => color("--grid"), width: 1 },
-    ticks: { stroke: () => color("--grid"), width: 1, size: 4 },
+    stroke: () => color("--faint"), ...filtered,
+    grid: { stroke: () => color("--grid"), width: 1, ...filtered },
+    ticks: { stroke: () => color("--grid"), width: 1, size: 4, ...filtered },
     space: log ? 30 : told.space,
     values: (u, splits) => splits.map((value) => (value === null ? null : digits(value))),
   };
@@ -49,7 +63,8 @@ export function lines({ x, y, draw, height = 260 }) {
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: {
-        x: { time: false, distr: x.log ? 3 : 1, log: x.log === 2 ? 2 : 10, range: x.range },
+        x: { time: false, distr: x.log ? 3 : 1, log: x.log === 2 ? 2 : 10,
+          range: x.range ?? ((u, low, high) => [low, high]) },
         y: { distr: y.log ? 3 : 1, range: y.range },
       },
       axes: [axis({ space: 56, ...x }, x.log, 34), axis({ space: 34, ...y }, y.log, 52)],
