@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "budget.h"
@@ -35,7 +34,7 @@ void arena_release(struct arena *arena)
     for (struct arena_chunk *chunk = arena->chunks, *older; chunk; chunk = older) {
         older = chunk->older;
         if (chunk != arena->lent)
-            free(chunk);
+            pages_free(chunk);
     }
     if (arena->budget)
         budget_give(arena->budget, arena->bytes);
@@ -92,14 +91,13 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
     size_t room = size >= LARGE_BYTES ? size : left < CHUNK_BYTES ? left : CHUNK_BYTES;
     if (!budget_allows(arena, room))
         return NULL;
-    struct arena_chunk *chunk = aligned_alloc(LINE, round_up(sizeof *chunk + room, LINE));
+    struct arena_chunk *chunk = pages_alloc(sizeof *chunk + room);
     if (!chunk) {
         arena->over_budget = true;
         if (arena->budget)
             budget_give(arena->budget, room);
         return NULL;
     }
-    pages_wish_large(chunk, room);
     struct arena_chunk **place = &arena->chunks;
     if (size >= LARGE_BYTES && *place)
         place = &(*place)->older;

@@ -20,6 +20,9 @@ struct blob {
  * reference. NULL without
  * memory, the buffer is then untouched. */
 struct blob *blob_from_buf(struct buf *buf);
+/* For a blob that has one user and will stay for long: moves its bytes out of memory that others
+ * wait for. */
+void blob_settle(struct blob *blob);
 struct blob *blob_ref(struct blob *blob);
 void blob_unref(struct blob *blob); /* NULL is allowed */
 

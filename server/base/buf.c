@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * buf.c: growing bytes. Doubles its capacity, never past len_max, and remembers the first failure
- * so that a writer of many small pieces checks once.
+ * buf.c: growing bytes. At least doubles its capacity, never past len_max, and remembers the first
+ * failure so that a writer of many small pieces checks once.
  */
 #include "buf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pages.h"
@@ -21,21 +20,22 @@ void buf_init(struct buf *buf, size_t len_max)
 
 void buf_release(struct buf *buf)
 {
-    free(buf->data);
+    pages_free(buf->data);
     buf_init(buf, buf->len_max);
 }
 
 static bool grow(struct buf *buf, size_t wanted)
 {
-    size_t capacity = buf->capacity < CAPACITY_MIN ? CAPACITY_MIN : buf->capacity;
-    while (capacity < wanted)
-        capacity = capacity > buf->len_max / 2 ? buf->len_max : 2 * capacity;
+    size_t capacity = buf->capacity > buf->len_max / 2 ? buf->len_max : 2 * buf->capacity;
+    if (capacity < CAPACITY_MIN)
+        capacity = CAPACITY_MIN;
+    if (capacity < wanted)
+        capacity = wanted;
     if (capacity > buf->len_max)
         capacity = buf->len_max;
-    char *data = realloc(buf->data, capacity);
+    char *data = pages_resize(buf->data, buf->len, capacity);
     if (!data)
         return false;
-    pages_wish_large(data, capacity);
     buf->data = data;
     buf->capacity = capacity;
     return true;

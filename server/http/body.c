@@ -2,7 +2,6 @@
 /* body.c: see body.h. */
 #include "body.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "exchange.h"
@@ -21,7 +20,7 @@ static size_t body_max(const struct http_exchange *exchange)
 void body_release(struct http_exchange *exchange)
 {
     budget_give(&exchange->service->memory, exchange->body_capacity);
-    free(exchange->body);
+    pages_free(exchange->body);
     exchange->body = NULL;
     exchange->body_capacity = 0;
 }
@@ -38,24 +37,13 @@ void body_hand_over(struct http_exchange *exchange)
     exchange->request.body_free = body_free;
 }
 
-/* aligned_alloc() with large pages for large sizes. */
-static char *body_alloc(size_t size)
-{
-    size_t align = size < PAGES_LARGE ? BODY_ALIGN : PAGES_LARGE;
-    char *body = aligned_alloc(align, (size + align - 1) / align * align);
-
-    if (body)
-        pages_wish_large(body, size);
-    return body;
-}
-
 /* Moves the body to a buffer of at least `capacity` bytes. */
 static bool body_reserve(struct http_exchange *exchange, size_t capacity)
 {
     size_t rounded = (capacity + BODY_ALIGN - 1) / BODY_ALIGN * BODY_ALIGN;
     struct budget *memory = &exchange->service->memory;
     bool allowed = budget_take(memory, rounded);
-    char *body = allowed ? body_alloc(rounded) : NULL;
+    char *body = allowed ? pages_alloc(rounded) : NULL;
 
     if (!body) {
         budget_give(memory, allowed ? rounded : 0);

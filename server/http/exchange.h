@@ -32,7 +32,7 @@ struct http_service {
     uv_poll_t poll;   /* libmicrohttpd's epoll descriptor */
     uv_timer_t timer; /* libmicrohttpd's time-outs */
     uv_idle_t idle;   /* libmicrohttpd has more to do at once */
-    uv_timer_t drain_timer, sweep_timer;
+    uv_timer_t drain_timer, sweep_timer, memory_timer;
     uv_signal_t signals[2];
     struct MHD_Daemon *daemon;
     struct worker_pool pool;

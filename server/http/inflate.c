@@ -3,13 +3,13 @@
 #include "inflate.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "body.h"
 #include "budget.h"
 #include "err.h"
 #include "gzip.h"
+#include "pages.h"
 
 static bool is_aligned(const char *data)
 {
@@ -22,7 +22,7 @@ static bool buf_begin(struct buf *out, size_t capacity, size_t limit)
     size_t rounded = (capacity + BODY_ALIGN - 1) / BODY_ALIGN * BODY_ALIGN;
 
     buf_init(out, limit);
-    out->data = aligned_alloc(BODY_ALIGN, rounded ? rounded : BODY_ALIGN);
+    out->data = pages_alloc(rounded);
     out->capacity = out->data ? rounded : 0;
     return out->data;
 }

@@ -22,6 +22,7 @@
 #include "log.h"
 #include "metrics.h"
 #include "origins.h"
+#include "pages.h"
 #include "selfcheck.h"
 
 /* A head of 8 KiB target and 16 KiB fields, and what libmicrohttpd notes about its fields and
@@ -34,6 +35,8 @@
 #define IDLE_TURNS_MAX 1000u
 /* Descriptors besides those of connections and lingering sockets: standard streams, the loop's. */
 #define OTHER_DESCRIPTORS 16u
+/* Memory that no request has used for so long, or up to twice as long, goes back to the system. */
+#define MEMORY_IDLE_MS 5000u
 /* Drain: how long connections are still accepted, so that clients and balancers can turn away; when
  * silent connections are given up; how long requests may take; how long jobs then get to notice
  * that their time is over. */
@@ -131,6 +134,12 @@ static struct MHD_Daemon *daemon_start(struct http_service *service)
         connection_notify, service, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
         MHD_OPTION_CONNECTION_LIMIT, service->options.connections_max + service->surplus_max,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, reading_options, MHD_OPTION_END);
+}
+
+static void on_memory(uv_timer_t *timer)
+{
+    (void)timer;
+    pages_age();
 }
 
 /* ---- Drain --------------------------------------------------------------------------------- */
@@ -235,6 +244,8 @@ static void loop_prepare(struct http_service *service)
     uv_timer_init(&service->loop, &service->drain_timer);
     uv_timer_init(&service->loop, &service->sweep_timer);
     service->sweep_timer.data = service;
+    uv_timer_init(&service->loop, &service->memory_timer);
+    uv_timer_start(&service->memory_timer, on_memory, MEMORY_IDLE_MS, MEMORY_IDLE_MS);
     uv_idle_init(&service->loop, &service->idle);
     service->timer.data = service->drain_timer.data = service->idle.data = service;
     for (size_t i = 0; i < 2; i++) {

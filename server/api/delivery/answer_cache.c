@@ -152,8 +152,12 @@ void answer_cache_keep(struct answer_cache *cache, struct request *request,
 
     if (!delivery->digested || len == 0 || len > cache->bytes_max / SHARE_MAX)
         return;
-    if (!response->blob && !(response->blob = blob_from_buf(&response->body)))
-        return;
+    if (!response->blob) {
+        response->blob = blob_from_buf(&response->body);
+        if (!response->blob)
+            return;
+        blob_settle(response->blob);
+    }
     struct kept *kept = kept_new(response, delivery, &size);
     if (!kept)
         return;

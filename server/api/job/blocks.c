@@ -16,6 +16,7 @@
 #define TEXT_BYTES_MAX  (DIGEST_BYTES_MAX + DIGEST_BYTES_MAX / 4)
 #define SAMPLE_ELEMENTS 512 /* at the beginning, in the middle and at the end of a tensor */
 #define SCRATCH_LINE    64
+#define GUESS_MARGIN    8 /* of the length of a text: an eighth */
 
 struct blocks {
     struct pieces pieces;
@@ -227,7 +228,8 @@ enum step blocks_write(struct job *job, bool may_wait)
             request->response.stream = &job->blocks->stream;
         if (stream)
             return STEP_DONE;
-        buf_reserve(&request->response.body, bytes); /* so that it need not move as it grows */
+        /* So that it need not move as it grows. */
+        buf_reserve(&request->response.body, bytes + bytes / GUESS_MARGIN);
         if (request->response.stream)
             return STEP_SPREAD;
         if (blocks_make(job))
