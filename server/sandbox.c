@@ -11,7 +11,6 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +41,6 @@ struct call {
 #define IS(i, value)   {i, SCMP_CMP_MASKED_EQ, UINT32_MAX, (uint32_t)(value)}
 #define HAS(i, bits)   {i, SCMP_CMP_MASKED_EQ, bits, bits}
 #define LACKS(i, bits) {i, SCMP_CMP_MASKED_EQ, bits, 0}
-#define IS_NULL(i)     {i, SCMP_CMP_EQ, 0, 0}
 
 #define CALL(name)               {SCMP_SYS(name), 0, {{0}}}
 #define CALL_IF(name, a)         {SCMP_SYS(name), 1, {a}}
@@ -69,11 +67,9 @@ static const struct call allowed[] = {
     CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise),
     CALL_IF_BOTH(mmap, LACKS(2, PROT_EXEC), HAS(3, MAP_ANONYMOUS)),
     CALL_IF(mprotect, LACKS(2, PROT_EXEC)),
-    /* Threads: libuv's pool starts with the first job and asks how large a stack may be; malloc
-     * counts processors. */
-    CALL_IF(clone, HAS(0, CLONE_THREAD)), CALL(set_robust_list), CALL(rseq), CALL(futex),
-    CALL(sched_yield), CALL(sched_getaffinity), CALL_IF(prctl, IS(0, PR_SET_NAME)), CALL(exit),
-    CALL_IF_BOTH(prlimit64, IS(0, 0), IS_NULL(2)),
+    /* Threads: all are there, but may be at their very beginning; malloc counts processors. */
+    CALL(set_robust_list), CALL(rseq), CALL(futex), CALL(sched_yield), CALL(sched_getaffinity),
+    CALL(exit),
     /* Workers give way to the loop: only the calling thread's own priority. */
     CALL_IF_BOTH(getpriority, IS(0, PRIO_PROCESS), IS(1, 0)),
     CALL_IF_BOTH(setpriority, IS(0, PRIO_PROCESS), IS(1, 0)),
@@ -89,8 +85,6 @@ static const struct call allowed[] = {
 static const struct {
     int number, error;
 } refused[] = {
-    /* glibc then makes threads by clone, whose flags a filter can see. */
-    {SCMP_SYS(clone3), ENOSYS},
     /* malloc looks for /proc/sys/vm/overcommit_memory when a thread's heap shrinks, and for
      * /sys/devices/system/cpu/online before its ninth arena. */
     {SCMP_SYS(openat), ENOENT},

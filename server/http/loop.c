@@ -236,7 +236,7 @@ bool http_draining(const struct http_service *service)
 
 /* ---- Start, run, end ----------------------------------------------------------------------- */
 
-static void loop_prepare(struct http_service *service)
+static bool loop_prepare(struct http_service *service)
 {
     static const int numbers[] = {SIGTERM, SIGINT};
 
@@ -254,8 +254,8 @@ static void loop_prepare(struct http_service *service)
         uv_signal_start(&service->signals[i], on_signal, numbers[i]);
     }
     service->lingering = (struct linger_list){.loop = &service->loop};
-    worker_pool_init(&service->pool, &service->loop, service->options.workers,
-                     service->options.queue);
+    return worker_pool_init(&service->pool, &service->loop, service->options.workers,
+                            service->options.queue);
 }
 
 /* Shares out the descriptors that there are: some for connections that are told of the limit, some
@@ -338,12 +338,16 @@ struct http_service *http_start(const struct http_options *options, const struct
         free(service);
         return NULL;
     }
-    loop_prepare(service);
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(service->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     uv_poll_init(&service->loop, &service->poll, info->epoll_fd);
     service->poll.data = service;
     uv_poll_start(&service->poll, UV_READABLE, on_epoll);
+    if (!loop_prepare(service)) {
+        fprintf(stderr, "posencd: cannot start %u threads\n", options->workers);
+        http_free(service);
+        return NULL;
+    }
     metric_add(METRIC_ready, 1);
     metric_add(METRIC_start_time, (int64_t)time(NULL));
     return service;
@@ -373,6 +377,7 @@ void http_free(struct http_service *service)
     MHD_stop_daemon(service->daemon);
     exchanges_free(service);
     linger_stop_all(&service->lingering);
+    worker_pool_end(&service->pool);
     uv_walk(&service->loop, close_handle, NULL);
     uv_run(&service->loop, UV_RUN_DEFAULT);
     int status = uv_loop_close(&service->loop);

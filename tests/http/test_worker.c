@@ -36,6 +36,14 @@ static void finish(struct worker_job *job)
     done++;
 }
 
+/* Nothing of the pool is left in the loop. */
+static void end(struct worker_pool *pool)
+{
+    worker_pool_end(pool);
+    uv_run(pool->loop, UV_RUN_DEFAULT);
+    cr_expect_eq(uv_loop_close(pool->loop), 0);
+}
+
 Test(worker, runs_as_many_as_told_and_refuses_the_rest)
 {
     uv_loop_t loop;
@@ -44,7 +52,7 @@ Test(worker, runs_as_many_as_told_and_refuses_the_rest)
 
     loop_thread = uv_thread_self();
     uv_loop_init(&loop);
-    worker_pool_init(&pool, &loop, 2, 3);
+    cr_assert(worker_pool_init(&pool, &loop, 2, 3));
     for (size_t i = 0; i < JOBS_N; i++) {
         jobs[i] = (struct worker_job){.run = run, .done = finish};
         cr_expect_eq(worker_submit(&pool, &jobs[i]), i < 5, "job %zu", i);
@@ -62,7 +70,7 @@ Test(worker, runs_as_many_as_told_and_refuses_the_rest)
     cr_expect(worker_submit(&pool, &jobs[0])); /* there is room again */
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_expect_eq(done, 6);
-    uv_loop_close(&loop);
+    end(&pool);
 }
 
 Test(worker, parts_are_never_refused_and_take_nobodys_place)
@@ -73,7 +81,7 @@ Test(worker, parts_are_never_refused_and_take_nobodys_place)
 
     loop_thread = uv_thread_self();
     uv_loop_init(&loop);
-    worker_pool_init(&pool, &loop, 2, 0);
+    cr_assert(worker_pool_init(&pool, &loop, 2, 0));
     for (size_t i = 0; i < JOBS_N; i++) {
         jobs[i] = (struct worker_job){.run = run, .done = finish};
         if (i < JOBS_N - 2)
@@ -87,7 +95,7 @@ Test(worker, parts_are_never_refused_and_take_nobodys_place)
     cr_expect_eq(done, JOBS_N);
     cr_expect_leq(atomic_load(&running_most), 2);
     cr_expect_eq(pool.jobs + pool.parts, 0);
-    uv_loop_close(&loop);
+    end(&pool);
 }
 
 static atomic_int niceness;
@@ -111,7 +119,7 @@ Test(worker, gives_way_to_the_loop)
     int own = getpriority(PRIO_PROCESS, 0);
 
     uv_loop_init(&loop);
-    worker_pool_init(&pool, &loop, 1, 1);
+    cr_assert(worker_pool_init(&pool, &loop, 1, 1));
     for (size_t i = 0; i < 2; i++) { /* and not once more for each job */
         jobs[i] = (struct worker_job){.run = run_to_tell, .done = finish_told};
         cr_assert(worker_submit(&pool, &jobs[i]));
@@ -119,5 +127,73 @@ Test(worker, gives_way_to_the_loop)
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_expect_eq(atomic_load(&niceness), own + 10 < 19 ? own + 10 : 19);
     cr_expect_eq(getpriority(PRIO_PROCESS, 0), own);
-    uv_loop_close(&loop);
+    end(&pool);
+}
+
+/* Each job is submitted again by its own end, while others are taken and finished. */
+#define ROUNDS_N 2000
+
+static unsigned rounds[JOBS_N];
+static struct worker_job round_jobs[JOBS_N];
+
+static void run_round(struct worker_job *job)
+{
+    atomic_fetch_add(&ran, 1);
+    (void)job;
+}
+
+static void finish_round(struct worker_job *job)
+{
+    if (++rounds[job - round_jobs] < ROUNDS_N)
+        worker_submit_part(job->pool, job);
+}
+
+Test(worker, loses_no_job_and_runs_none_twice)
+{
+    uv_loop_t loop;
+    struct worker_pool pool;
+
+    uv_loop_init(&loop);
+    cr_assert(worker_pool_init(&pool, &loop, 3, 0));
+    for (size_t i = 0; i < JOBS_N; i++) {
+        round_jobs[i] = (struct worker_job){.run = run_round, .done = finish_round};
+        worker_submit_part(&pool, &round_jobs[i]);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    for (size_t i = 0; i < JOBS_N; i++)
+        cr_expect_eq(rounds[i], ROUNDS_N, "%zu: %u", i, rounds[i]);
+    cr_expect_eq(atomic_load(&ran), JOBS_N * ROUNDS_N);
+    end(&pool);
+}
+
+static struct worker_job *order[JOBS_N];
+
+static void run_in_order(struct worker_job *job)
+{
+    order[atomic_fetch_add(&ran, 1)] = job;
+}
+
+Test(worker, takes_jobs_in_their_order)
+{
+    uv_loop_t loop;
+    struct worker_pool pool;
+    struct worker_job jobs[JOBS_N];
+
+    uv_loop_init(&loop);
+    cr_assert(worker_pool_init(&pool, &loop, 1, JOBS_N));
+    for (size_t i = 0; i < JOBS_N; i++) {
+        jobs[i] = (struct worker_job){.run = run_in_order, .done = finish_told};
+        cr_assert(worker_submit(&pool, &jobs[i]));
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    for (size_t i = 0; i < JOBS_N; i++)
+        cr_expect_eq(order[i], &jobs[i], "%zu", i);
+    end(&pool);
+}
+
+Test(worker, a_pool_that_did_not_start_ends)
+{
+    struct worker_pool pool = {.jobs = 0};
+    worker_pool_end(&pool);
+    cr_expect_null(pool.threads);
 }
