@@ -59,7 +59,7 @@ export function lines({ x, y, draw, height = 260 }) {
     const { lines } = drawing.drawn;
     return {
       width: surface.clientWidth, height,
-      padding: [12, 12, 0, 0],
+      padding: [12, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: {

@@ -3,6 +3,7 @@
 // asked for and what went wrong. Every program of this folder starts a daemon and a browser of its
 // own, so that programs can run side by side.
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -13,6 +14,11 @@ const packages = createRequire(`${process.env.BROWSER_PACKAGES}/package.json`);
 const { chromium } = packages("playwright-core");
 const AXE = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 
+/** The views of the page. */
+export const VIEWS = ["lesson", "explore", "check", "precision"];
+
+
+const TIMEOUT_MS = 120_000; // for what takes two seconds on an idle machine
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** A daemon on a free port. @returns {Promise<{url: string, stop: () => Promise<number>}>} */
@@ -48,12 +54,13 @@ export async function newPage(browser, settings = {}) {
   const { width = 1280, height = 900, lang = "en", theme = "light" } = settings;
   const context = await browser.newContext({
     viewport: { width, height },
-    locale: lang,
+    locale: { en: "en-GB", ru: "ru-RU", ja: "ja-JP" }[lang],
     colorScheme: theme,
     reducedMotion: settings.motion ?? "no-preference",
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
   page.requests = [];
   page.faults = [];
   page.on("request", (request) => page.requests.push(request.url()));
@@ -62,6 +69,35 @@ export async function newPage(browser, settings = {}) {
     if (["error", "warning"].includes(said.type())) page.faults.push(said.text());
   });
   return page;
+}
+
+/** The page at an address, with all of its plots drawn: those far below wait to be seen. */
+export async function open(page, url) {
+  await page.goto(url);
+  await page.waitForSelector("body[data-ready]");
+  await settle(page);
+}
+
+/** Waits until every plot of the page has its answer, and is drawn. */
+export async function settle(page) {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (const figure of document.querySelectorAll(".plot")) {
+      figure.scrollIntoView({ block: "center", behavior: "instant" });
+      await frame();
+      await frame();
+    }
+    scrollTo({ top: 0, behavior: "instant" });
+    await frame();
+    await Promise.all([...document.querySelectorAll(".plot")].map(({ plot }) => plot.idle));
+    await frame();
+  });
+  await page.waitForFunction(() => !document.querySelector("[aria-busy]"));
+}
+
+/** Fails with a list of faults, unless it is empty. */
+export function none(faults) {
+  assert.equal(faults.join("\n"), "");
 }
 
 /** What axe-core finds, a line for each element. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_page.mjs: the page as a whole: nothing is asked of others, nothing goes wrong, everyone can
-// use it, on a telephone and on a wide screen.
+// test_page.mjs: every view, in every language, on a telephone and on a wide screen, by day and by
+// night: nothing is asked of others, nothing goes wrong, everyone can use it, every word can be read.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { accessibilityFaults, foreign, newPage, startBrowser, startDaemon } from "./harness.mjs";
+import { accessibilityFaults, foreign, newPage, none, open, startBrowser, startDaemon, VIEWS }
+  from "./harness.mjs";
+import { inkFaults, watchInk } from "./ink.mjs";
 
 let daemon;
 let browser;
@@ -19,17 +21,19 @@ after(async () => {
   assert.equal(await daemon.stop(), 0);
 });
 
-for (const theme of ["light", "dark"]) {
-  for (const width of [360, 1920]) {
-    test(`the page, ${theme}, ${width} px wide`, async () => {
-      const page = await newPage(browser, { width, theme });
-      await page.goto(daemon.url, { waitUntil: "networkidle" });
-      assert.deepEqual(foreign(page.requests, new URL(daemon.url).origin), []);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= width, `${wide} px of content`);
-      assert.deepEqual(await accessibilityFaults(page), []);
-      assert.deepEqual(page.faults, []);
-      await page.context().close();
-    });
-  }
-}
+for (const view of VIEWS)
+  for (const lang of ["en", "ru", "ja"])
+    for (const [width, theme] of [[360, "dark"], [1920, "light"]])
+      test(`${view}, ${lang}, ${width} px, ${theme}`, async () => {
+        const page = await newPage(browser, { width, theme, lang });
+        await watchInk(page);
+        await open(page, `${daemon.url}/?view=${view}`);
+        assert.equal(await page.getAttribute("html", "lang"), lang);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= width, `${wide} px of content`);
+        none(await inkFaults(page));
+        none(await accessibilityFaults(page));
+        none(foreign(page.requests, daemon.url));
+        none(page.faults);
+        await page.context().close();
+      });
