@@ -132,18 +132,18 @@ static size_t room_of(const void *memory)
 
 void *pages_alloc(size_t bytes)
 {
-    bool large = bytes >= PAGES_LARGE;
+    size_t align = bytes < PAGES_LARGE ? PAGES_ALIGN : PAGES_LARGE;
     void *memory = NULL;
 
     if (bytes > SIZE_MAX - PAGES_LARGE)
         return NULL;
-    if (large && bytes <= PAGES_KEPT)
+    if (bytes >= PAGES_FROM && bytes <= PAGES_KEPT)
         memory = run_take((unsigned)(round_up(bytes, PAGES_LARGE) / PAGES_LARGE));
     if (memory) {
         ALLOW(memory, bytes);
         return memory;
     }
-    size_t align = large ? PAGES_LARGE : PAGES_ALIGN, size = round_up(bytes + !bytes, align);
+    size_t size = round_up(bytes + !bytes, align);
     memory = aligned_alloc(align, size);
     if (memory)
         wish_large(memory, size);
@@ -156,7 +156,7 @@ static bool run_fit(void *memory, size_t bytes)
     size_t room = room_of(memory), wanted = round_up(bytes, PAGES_LARGE);
     unsigned first = first_unit(memory);
 
-    if (bytes < PAGES_LARGE || wanted > room)
+    if (bytes < PAGES_FROM || wanted > room)
         return false;
     FORBID(memory, room);
     ALLOW(memory, bytes);
@@ -181,7 +181,7 @@ void *pages_resize(void *memory, size_t used, size_t bytes)
 {
     if (is_kept(memory) && run_fit(memory, bytes))
         return memory;
-    if (is_kept(memory) || (bytes >= PAGES_LARGE && used < PAGES_LARGE))
+    if (is_kept(memory) || (bytes >= PAGES_FROM && used < PAGES_FROM))
         return move(memory, used, pages_alloc(bytes));
     void *moved = realloc(memory, bytes); /* if large, without copying */
     if (moved)

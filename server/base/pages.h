@@ -17,6 +17,7 @@
 
 #define PAGES_LARGE ((size_t)2 << 20)
 #define PAGES_ALIGN ((size_t)64)
+#define PAGES_FROM  (PAGES_LARGE / 2) /* what is large */
 #define PAGES_KEPT  (64 * PAGES_LARGE)
 
 /* At least `bytes`, which are not cleared, at a multiple of PAGES_ALIGN; NULL without memory. */

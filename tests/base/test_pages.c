@@ -63,7 +63,7 @@ Test(pages, what_does_not_fit_in_any_more_is_mallocs)
 /* From one size to another, over all pairs. */
 Test(pages, resizing_keeps_what_is_used)
 {
-    static const size_t used[] = {10, 5000, PAGES_LARGE - 1, PAGES_LARGE, 3 * PAGES_LARGE + 5};
+    static const size_t used[] = {10, 5000, PAGES_FROM - 1, PAGES_LARGE, 3 * PAGES_LARGE + 5};
     static const size_t n = sizeof used / sizeof *used;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
