@@ -17,7 +17,6 @@ const AXE = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 /** The views of the page. */
 export const VIEWS = ["lesson", "explore", "check", "precision"];
 
-
 const TIMEOUT_MS = 120_000; // for what takes two seconds on an idle machine
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -82,10 +81,13 @@ export async function open(page, url) {
 export async function settle(page) {
   await page.evaluate(async () => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const said = (figure) => figure.plot.answer || figure.querySelector(".tools[hidden], .problem:not([hidden])");
     for (const figure of document.querySelectorAll(".plot")) {
+      if (!figure.checkVisibility()) continue;
       figure.scrollIntoView({ block: "center", behavior: "instant" });
       await frame();
-      await frame();
+      await frame(); // in which it may find out that it asks for something new
+      for (let frames = 0; frames < 1000 && !said(figure); frames++) await frame();
     }
     scrollTo({ top: 0, behavior: "instant" });
     await frame();
