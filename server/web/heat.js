@@ -30,9 +30,13 @@ function labelled(n, room) {
  * A heat map. `draw(answer)` says what there is: { values: [[numbers]], rows: [names], columns: [names] },
  * with `range` [min, max] where the colours are not to follow the values, and `mark` { row, column }.
  * `rows`, `columns` and `value` name the axes and the numbers: { label, unit }. `diverging`: 0 is in the
- * middle of the colours. `log`: they follow the digits of the numbers. `square`: cells are as high as wide. `drawn` is what was drawn last.
+ * middle of the colours. `log`: they follow the digits of the numbers. `square`: the map is as high as
+ * wide. choose(row, column) is called for the cell that is clicked, or where Enter is pressed. `drawn` is
+ * what was drawn last.
  */
-export function heat({ rows, columns, value, draw, diverging = false, log = false, square = false, height = 260 }) {
+export function heat({
+  rows, columns, value, draw, choose, diverging = false, log = false, square = false, height = 260,
+}) {
   const canvas = el("canvas");
   const cursor = el("div", { class: "cell-cursor", hidden: true });
   const mark = el("div", { class: "cell-mark", hidden: true });
@@ -42,7 +46,7 @@ export function heat({ rows, columns, value, draw, diverging = false, log = fals
   const below = el("div", { class: "ticks-below", "aria-hidden": "true" });
   const scale = el("div", { class: "scale" },
     el("span", {}), el("canvas", { width: SHADES, height: 1 }), el("span", {}), el("span", { class: "faint" }, value.label));
-  const readout = el("output", { class: "readout" });
+  const readout = el("output", { class: "readout" }, t("plot.read_heat"));
   const name = (told) => (told.unit ? `${told.label} (${told.unit})` : told.label);
   const map = el("div", { class: square ? "heat square" : "heat" },
     el("div", { class: "name-left" }, name(rows)), left, field, below, el("div", { class: "name-below" }, name(columns)));
@@ -137,7 +141,7 @@ export function heat({ rows, columns, value, draw, diverging = false, log = fals
   function leave() {
     at = null;
     cursor.hidden = true;
-    readout.textContent = "";
+    readout.textContent = t("plot.read_heat");
   }
 
   function clear() {
@@ -157,7 +161,9 @@ export function heat({ rows, columns, value, draw, diverging = false, log = fals
   });
   field.addEventListener("pointerleave", leave);
   field.addEventListener("blur", leave);
+  field.addEventListener("click", () => at && choose?.(at.row, at.column));
   field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && at) choose?.(at.row, at.column);
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (!step || !drawing.drawn) return;
     event.preventDefault();

@@ -11,6 +11,8 @@ const STYLES = [
   { width: 3 }, { width: 2.5, dash: [10, 8] }, { width: 2.5, dash: [3, 9] }, { width: 2 },
   { width: 2, dash: [6, 6] }, { width: 2, dash: [2, 5] }, { width: 1.5 }, { width: 1.5, dash: [8, 4] },
 ];
+/* Steps between the labels of an axis of whole numbers. */
+const WHOLE = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
 const FONT = "12px system-ui, sans-serif";
 
 /* Of the places of a logarithmic axis the powers of its base, and of these so many that they have room. */
@@ -35,20 +37,22 @@ function axis(told, log, size) {
     grid: { stroke: () => color("--grid"), width: 1, ...filtered },
     ticks: { stroke: () => color("--grid"), width: 1, size: 4, ...filtered },
     space: log ? 30 : told.space,
+    ...(told.whole ? { incrs: WHOLE } : {}),
     values: (u, splits) => splits.map((value) => (value === null ? null : digits(value))),
   };
 }
 
 /**
  * Lines. `draw(answer)` says what there is: { x: [numbers], lines: [{ name, y: [numbers or null] }] },
- * with `color` (0 to 7) and `points` (dots alone) of a line where they matter. `x` and `y` name the axes:
- * { label, unit, log, range: [min, max] }. `drawn` is what was drawn last.
+ * with `color` (0 to 7) and `points` (dots alone) of a line where they matter, and `range` [min, max] where
+ * the y axis is not to follow the values. `x` and `y` name the axes: { label, unit, log, whole }
+ * (`log` is 10 or 2, `whole`: labels at whole numbers only). `drawn` is what was drawn last.
  */
 export function lines({ x, y, draw, height = 260 }) {
   const surface = el("div", { class: "surface", role: "group", tabindex: 0,
     "aria-roledescription": t("plot.lines"), "aria-label": t("plot.read_line") });
   const legend = el("div", { class: "legend" });
-  const readout = el("output", { class: "readout" });
+  const readout = el("output", { class: "readout" }, t("plot.read_line"));
   const element = el("div", { class: "drawing" }, surface, legend, readout);
   const hidden = new Set();
   const drawing = { element, drawn: null, update, clear };
@@ -59,13 +63,13 @@ export function lines({ x, y, draw, height = 260 }) {
     const { lines } = drawing.drawn;
     return {
       width: surface.clientWidth, height,
-      padding: [12, 20, 0, 0],
+      padding: [12, x.log ? 28 : 16, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: {
         x: { time: false, distr: x.log ? 3 : 1, log: x.log === 2 ? 2 : 10,
-          range: x.range ?? ((u, low, high) => [low, high]) },
-        y: { distr: y.log ? 3 : 1, range: y.range },
+          range: (u, low, high) => [low, high] },
+        y: { distr: y.log ? 3 : 1, range: y.log ? undefined : range },
       },
       axes: [axis({ space: 56, ...x }, x.log, 34), axis({ space: 34, ...y }, y.log, 52)],
       series: [{}, ...lines.map((line, i) => ({
@@ -80,10 +84,14 @@ export function lines({ x, y, draw, height = 260 }) {
     };
   }
 
+  function range(u, low, high) {
+    return drawing.drawn.range ?? uPlot.rangeNum(low, high, 0.1, true);
+  }
+
   function say(u) {
     const at = u.cursor.idx;
     if (at === null || at === undefined) {
-      readout.textContent = "";
+      readout.textContent = t("plot.read_line");
       return;
     }
     const { x: places, lines } = drawing.drawn;
@@ -129,7 +137,7 @@ export function lines({ x, y, draw, height = 260 }) {
     drawing.drawn = null;
     shape = "";
     legend.replaceChildren();
-    readout.textContent = "";
+    readout.textContent = t("plot.read_line");
     surface.classList.add("empty");
   }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // plot.js: a plot: one request to the API, the drawing of its answer, what it says in numbers, and the
-// ways to take it along. What is drawn, and how, is a drawing's business (line.js, heat.js).
+// ways to take it along. What is drawn, and how, is a drawing's business (line.js, heat.js, ...).
 
 import { address, ask, asCurl, Offline, service, withSuffix } from "./api.js";
 import { el, freshId } from "./dom.js";
+import { readoutList } from "./panels.js";
 import { pageAddress } from "./state.js";
 import { t } from "./words.js";
 
@@ -44,18 +45,13 @@ export function problemText(error) {
   ];
 }
 
-/** Readouts as pairs of a name and a text. */
-function readoutList(pairs) {
-  return pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
-}
-
 /**
  * A plot. Of what it is told:
  *   id        names it in addresses and for embedding; unlike any other in the view
  *   title     words above it
  *   source()  what to ask now: { path, query, picture, body, data }; or null: nothing. `picture` is its
  *             name under /v1/plots; `body` makes it a POST, and `data` is then what curl has after -d
- *   drawing   { element, update(answer), clear() }: see lines() and heat()
+ *   drawing   { element, update(answer), clear() }: see line.js, heat.js, arrows.js and panels.js
  *   readouts(answer)   pairs of a name and a text to show below
  *   query()   the state of the view, for the snippet that embeds it
  * It has `element` to put into the page, and `refresh()` to call when what source() says may have
