@@ -29,10 +29,10 @@ function labelled(n, room) {
 /**
  * A heat map. `draw(answer)` says what there is: { values: [[numbers]], rows: [names], columns: [names] },
  * with `range` [min, max] where the colours are not to follow the values, and `mark` { row, column }.
- * `rows`, `columns` and `value` name the axes and the numbers: { label, unit }. `diverging`: 0 is in the
- * middle of the colours. `log`: they follow the digits of the numbers. `square`: the map is as high as
- * wide. choose(row, column) is called for the cell that is clicked, or where Enter is pressed. `drawn` is
- * what was drawn last.
+ * `rows`, `columns` and `value` name the axes and the numbers: { label, unit }; the label of an axis may
+ * be a function, asked at each answer. `diverging`: 0 is in the middle of the colours. `log`: they follow
+ * the digits of the numbers. `square`: the map is as high as wide. choose(row, column) is called for the
+ * cell that is clicked, or where Enter is pressed. `drawn` is what was drawn last.
  */
 export function heat({
   rows, columns, value, draw, choose, diverging = false, log = false, square = false, height = 260,
@@ -47,15 +47,19 @@ export function heat({
   const scale = el("div", { class: "scale" },
     el("span", {}), el("canvas", { width: SHADES, height: 1 }), el("span", {}), el("span", { class: "faint" }, value.label));
   const readout = el("output", { class: "readout" }, t("plot.read_heat"));
-  const name = (told) => (told.unit ? `${told.label} (${told.unit})` : told.label);
+  const label = (told) => (typeof told.label === "function" ? told.label() : told.label);
+  const name = (told) => (told.unit ? `${label(told)} (${told.unit})` : label(told));
+  const [nameLeft, nameBelow] = [el("div", { class: "name-left" }), el("div", { class: "name-below" })];
   const map = el("div", { class: square ? "heat square" : "heat" },
-    el("div", { class: "name-left" }, name(rows)), left, field, below, el("div", { class: "name-below" }, name(columns)));
+    nameLeft, left, field, below, nameBelow);
   const element = el("div", { class: "drawing" }, map, scale, readout);
   const drawing = { element, drawn: null, update, clear };
   let at = null;
 
   function update(answer) {
     drawing.drawn = draw(answer);
+    nameLeft.textContent = name(rows);
+    nameBelow.textContent = name(columns);
     paint();
     ticks();
     if (at) point(Math.min(at.row, drawing.drawn.rows.length - 1), Math.min(at.column, drawing.drawn.columns.length - 1));
@@ -134,7 +138,7 @@ export function heat({
     at = { row, column };
     frame(cursor, at);
     const each = values[row][column];
-    readout.textContent = `${rows.label} ${rowNames[row]}   ${columns.label} ${columnNames[column]}   ` +
+    readout.textContent = `${label(rows)} ${rowNames[row]}   ${label(columns)} ${columnNames[column]}   ` +
       `${value.label}: ${digits(each, 6)}`;
   }
 

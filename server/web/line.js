@@ -28,6 +28,11 @@ function powers(told) {
   };
 }
 
+/* How wide the labels of a y axis are. */
+function wide(u, labels) {
+  return 18 + 7 * Math.max(3, ...(labels ?? []).map((label) => label?.length ?? 0));
+}
+
 function axis(told, log, size) {
   const filtered = log ? { filter: powers(told) } : {};
   return {
@@ -71,7 +76,7 @@ export function lines({ x, y, draw, height = 260 }) {
           range: (u, low, high) => [low, high] },
         y: { distr: y.log ? 3 : 1, range: y.log ? undefined : range },
       },
-      axes: [axis({ space: 56, ...x }, x.log, 34), axis({ space: 34, ...y }, y.log, 52)],
+      axes: [axis({ space: 56, ...x }, x.log, 34), axis({ space: 34, ...y }, y.log, wide)],
       series: [{}, ...lines.map((line, i) => ({
         label: line.name, show: !hidden.has(line.name), ...STYLES[i % STYLES.length], ...line.style,
         stroke: () => color(`--line-${(line.color ?? i) % COLORS}`),
@@ -119,7 +124,9 @@ export function lines({ x, y, draw, height = 260 }) {
   function nameLines() {
     const { lines } = drawing.drawn;
     legend.replaceChildren(...(lines.length < 2 ? [] : lines.map((line, i) => {
-      const sample = el("span", { class: `sample sample-${i % STYLES.length} line-${(line.color ?? i) % COLORS}` });
+      const sample = el("span", {
+        class: `${line.points ? "dots" : `sample sample-${i % STYLES.length}`} line-${(line.color ?? i) % COLORS}`,
+      });
       const button = el("button", { type: "button", "aria-pressed": String(!hidden.has(line.name)) },
         sample, line.name);
       button.addEventListener("click", () => {

@@ -48,7 +48,7 @@ export function problemText(error) {
 /**
  * A plot. Of what it is told:
  *   id        names it in addresses and for embedding; unlike any other in the view
- *   title     words above it
+ *   title     words above it; with `heading`, the id of an element that has them already, they are not repeated
  *   source()  what to ask now: { path, query, picture, body, data }; or null: nothing. `picture` is its
  *             name under /v1/plots; `body` makes it a POST, and `data` is then what curl has after -d
  *   drawing   { element, update(answer), clear() }: see line.js, heat.js, arrows.js and panels.js
@@ -86,7 +86,7 @@ export class Plot {
   }
 
   #build() {
-    const title = freshId("title");
+    const title = this.#told.heading ?? freshId("title");
     const parts = {
       readouts: el("dl", { class: "readouts" }),
       problem: el("div", { class: "problem", role: "alert", hidden: true }),
@@ -110,7 +110,7 @@ export class Plot {
         copyButton(t("plot.curl"), () => asCurl(this.url, this.#source?.data)),
         parts.svg, parts.png, parts.csv, parts.embed));
     return el("figure", { class: "plot", id: this.#told.id, "aria-labelledby": title },
-      el("figcaption", { id: title }, this.#told.title),
+      this.#told.heading ? null : el("figcaption", { id: title }, this.#told.title),
       this.drawing.element, parts.problem, parts.readouts, parts.tools);
   }
 
