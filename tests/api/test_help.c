@@ -63,6 +63,6 @@ Test(help, examples_work)
 {
     struct request request;
     call(&request, "GET", "/help", NULL);
-    cr_expect_eq(run_examples(call_body(&request)), 12);
+    cr_expect_eq(run_examples(call_body(&request)), 14);
     call_end(&request);
 }

@@ -90,7 +90,9 @@ static const char outro[] =
     "  curl $U/problems                what each error means, and the right way\n"
     "  curl $U/openapi.json            all of this for machines\n"
     "  curl -O $U/assets/posenc.py     a client for Python\n"
-    "  curl -O $U/assets/posenc.js     a client for pages and Node\n";
+    "  curl -O $U/assets/posenc.js     a client for pages and Node\n"
+    "  $U/ in a browser                a page that shows all of this; $U/embed/lesson\n"
+    "                                  and its other views are for frames\n";
 
 void help_write_short(struct buf *out)
 {
