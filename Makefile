@@ -26,7 +26,7 @@ HARDEN_aarch64 := -mbranch-protection=standard
 HARDEN  := -fstack-protector-strong -fPIC -fno-semantic-interposition $(HARDEN_$(ARCH)) \
            $(if $(SAN)$(filter-out release,$(MODE)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 SANFLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined))
-CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr zlib 2>/dev/null)
+CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr libpng zlib 2>/dev/null)
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread $(CPPFLAGS)
 CXXFLAGS:= -std=c++17 $(OPT) -Wall -Wextra -Werror $(HARDEN) $(SANFLAG) -ffp-contract=off \
            -fno-exceptions -fno-rtti
@@ -40,16 +40,18 @@ INC_base := $(call folders,base)
 INC_json := -Iinclude $(INC_base) $(call folders,json)
 INC_tensor := $(INC_json) $(call folders,tensor)
 INC_http := $(INC_base) $(call folders,http)
-INC_api  := $(INC_tensor) $(call folders,http) $(call folders,api) -Iserver/web
+INC_plot := $(INC_base) $(call folders,plot)
+INC_api  := $(INC_tensor) $(call folders,http) $(call folders,plot) $(call folders,api) -Iserver/web
 INC_main := $(INC_api) -Iserver
 $(foreach f,$(wildcard server/*.c),$(eval INC_$(notdir $(f:.c=)) := $(INC_main)))
 
-LAYERS  := core base json tensor http api
+LAYERS  := core base json tensor http plot api
 sources  = $(filter-out %.inc.c,$(wildcard $(addprefix server/$(1)/,*.c */*.c */*.cpp)))
 objects  = $(patsubst server/%,$(BUILD)/%.o,$(basename $(call sources,$(1))))
 OBJ_main := $(patsubst server/%.c,$(BUILD)/%.o,$(wildcard server/*.c))
 OBJ_web  := $(patsubst server/%.S,$(BUILD)/%.o,$(wildcard server/web/*.S))
-$(foreach l,$(LAYERS),$(eval OBJ_$(l) := $(call objects,$(l)) $(if $(filter api,$(l)),$(OBJ_web))))
+OBJ_font := $(BUILD)/plot/glyphs.o
+$(foreach l,$(LAYERS),$(eval OBJ_$(l) := $(call objects,$(l)) $(if $(filter api,$(l)),$(OBJ_web)) $(if $(filter plot,$(l)),$(OBJ_font))))
 
 # What a program of each layer links with.
 NAME_core := posenc
@@ -59,12 +61,13 @@ LINK_base := $(call archive,base)
 LINK_json := $(foreach l,json base core,$(call archive,$(l)))
 LINK_tensor := $(foreach l,tensor json base core,$(call archive,$(l)))
 LINK_http := $(foreach l,http base,$(call archive,$(l)))
-LINK_api  := $(foreach l,api http tensor json base core,$(call archive,$(l)))
+LINK_plot := $(foreach l,plot base,$(call archive,$(l)))
+LINK_api  := $(foreach l,api plot http tensor json base core,$(call archive,$(l)))
 LINK_main := $(filter-out %/main.o,$(OBJ_main)) $(LINK_api)
 
 STDCXX  := -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 CORE_LIBS = $(STDCXX) $(shell pkg-config --libs mpfr) -lm
-LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson zlib) $(CORE_LIBS)
+LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson libpng zlib) $(CORE_LIBS)
 LIBS_main = $(shell pkg-config --libs libseccomp)
 
 .DEFAULT_GOAL := all
@@ -117,6 +120,17 @@ $(BUILD)/api/service/meta.o: $(wildcard .git/logs/HEAD)
 $(BUILD)/core/%.o: server/core/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(INC_core) -MMD -MP -c -o $@ $<
+
+# The font of pictures: a table that a program of the build makes of the outlines.
+FONT    ?= /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+$(BUILD)/tools/%: tools/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O1 $(WARN) $$(pkg-config --cflags freetype2) -o $@ $< $$(pkg-config --libs freetype2)
+$(BUILD)/plot/glyphs.c: $(BUILD)/tools/glyphs
+	@mkdir -p $(@D)
+	$< $(FONT) >$@
+$(BUILD)/plot/glyphs.o: $(BUILD)/plot/glyphs.c server/plot/glyphs.h
+	$(CC) $(CFLAGS) $(INC_plot) -c -o $@ $<
 
 # The library that the page draws lines with, as the lock file says, by its digest; fetched once.
 UPLOT   := build/npm/node_modules/uplot/dist

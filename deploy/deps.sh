@@ -3,9 +3,9 @@
 # deps.sh SET...: sees to it that what the sets need is there: `build` (make run), `test` (make
 # test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage), `counts` (make counts), `bench`
 # (make bench-deps), `browser` (make browser). Asks the tools themselves (a command, a pkg-config
-# module, a module of the system's Python), so that it is fast and silent about the package manager
-# when nothing is missing; else it installs the Debian packages with apt-get, as root or through sudo
-# without a password, or says what to install by hand. Debian 12 and 13; others: by hand.
+# module, a file, a module of the system's Python), so that it is fast and silent about the package
+# manager when nothing is missing; else it installs the Debian packages with apt-get, as root or
+# through sudo without a password, or says what to install by hand. Debian 12 and 13; others: by hand.
 set -eu
 
 # kind, what to look for, Debian package
@@ -19,6 +19,9 @@ pc jansson libjansson-dev
 pc mpfr libmpfr-dev
 pc libseccomp libseccomp-dev
 pc zlib zlib1g-dev
+pc libpng libpng-dev
+pc freetype2 libfreetype-dev
+file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
 cmd npm npm
 '
 test_needs='
@@ -65,6 +68,7 @@ cmd python3 python3
 present() {
     case $1 in
     cmd) command -v "$2" >/dev/null 2>&1 ;;
+    file) [ -f "$2" ] ;;
     pc) pkg-config --exists "$2" >/dev/null 2>&1 ;;
     py) /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
     deb) # what no tool knows: run-time libraries of clang, fonts; elsewhere taken as there

@@ -12,7 +12,8 @@ base||immintrin.h
 json|base include|jansson.h
 tensor|json base include|
 http|base|microhttpd.h uv.h zlib.h linux/tcp.h
-api|http tensor json base include web|jansson.h gmp.h
+plot|base|png.h
+api|http plot tensor json base include web|jansson.h gmp.h
 main|api http base eval.h export.h healthcheck.h sandbox.h settings.h|
 settings|api http|
 eval|http base sandbox.h settings.h|

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * scale.c: see scale.h. Logarithms are made of operations that every machine rounds alike, so that
+ * places do not depend on its libm.
+ */
+#include "scale.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LN2     0.69314718055994530942
+#define LOG10_2 0.30102999566398119521
+#define STEPS_N 3
+#define MOST    1e300
+#define FAR_OFF 4096 /* of places beyond the ends, in times the length */
+
+/* The series of atanh, for a mantissa near 1: an error below 1e-15. */
+static double log_2(double value)
+{
+    int exponent;
+    double mantissa = frexp(value, &exponent);
+
+    if (mantissa < 0.70710678118654752440) {
+        mantissa *= 2;
+        exponent--;
+    }
+    double z = (mantissa - 1) / (mantissa + 1), square = z * z, sum = 0;
+    for (int n = 23; n >= 1; n -= 2)
+        sum = sum * square + 1.0 / n;
+    return exponent + 2 * z * sum / LN2;
+}
+
+static double transformed(enum scale_type type, double value)
+{
+    return type == SCALE_LINEAR ? value
+           : type == SCALE_LOG2 ? log_2(value)
+                                : log_2(value) * LOG10_2;
+}
+
+/* 10^exponent, for small ones exactly. */
+static double ten_to(int exponent)
+{
+    double power = 1;
+
+    for (int i = 0; i < (exponent < 0 ? -exponent : exponent); i++)
+        power *= 10;
+    return exponent < 0 ? 1 / power : power;
+}
+
+/* 1, 2 or 5 times a power of ten: the least that goes into the length at most `max` times. */
+static double round_step(double length, size_t max)
+{
+    static const double steps[STEPS_N] = {1, 2, 5};
+    double least = length / (double)max;
+    int exponent = (int)floor(log_2(least) * LOG10_2) - 1;
+
+    for (;; exponent++)
+        for (int i = 0; i < STEPS_N; i++)
+            if (steps[i] * ten_to(exponent) >= least)
+                return steps[i] * ten_to(exponent);
+}
+
+struct scale scale_make(enum scale_type type, double low, double high, bool exact)
+{
+    struct scale scale = {.type = type, .low = fmax(low, -MOST), .high = fmin(high, MOST)};
+
+    if (type != SCALE_LINEAR) {
+        if (!(high > low))
+            scale.high = scale.low * 2;
+        return scale;
+    }
+    if (!(high > low)) {
+        double around = low == 0 ? 1 : fabs(low) / 2;
+        scale.high = scale.low + around;
+        scale.low -= around;
+    }
+    if (exact)
+        return scale;
+    double step = round_step(scale.high - scale.low, 8);
+    scale.low = floor(scale.low / step) * step;
+    scale.high = ceil(scale.high / step) * step;
+    return scale;
+}
+
+int32_t scale_at(const struct scale *scale, double value)
+{
+    double low = transformed(scale->type, scale->low), high = transformed(scale->type, scale->high);
+    double part = (transformed(scale->type, value) - low) / (high - low);
+
+    if (!(part > -FAR_OFF)) /* and not-a-number */
+        part = -FAR_OFF;
+    if (part > FAR_OFF)
+        part = FAR_OFF;
+    return (int32_t)floor(scale->from + part * (scale->to - scale->from) + 0.5);
+}
+
+void scale_print(double value, int digits, char out[TICK_TEXT_MAX])
+{
+    static const char minus[] = "\xe2\x88\x92";
+    char text[24];
+
+    snprintf(text, sizeof text, "%.*g", digits, value == 0 ? 0 : value);
+    char *mantissa = text[0] == '-' ? text + 1 : text, *e = strchr(mantissa, 'e');
+    long exponent = e ? strtol(e + 1, NULL, 10) : 0;
+    if (e)
+        *e = '\0';
+    snprintf(out, TICK_TEXT_MAX, "%s%s", text[0] == '-' ? minus : "", mantissa);
+    if (e)
+        snprintf(out + strlen(out), TICK_TEXT_MAX - strlen(out), "e%s%ld",
+                 exponent < 0 ? minus : "", exponent < 0 ? -exponent : exponent);
+}
+
+static void add(struct ticks *ticks, double at)
+{
+    ticks->at[ticks->n] = at;
+    ticks->text[ticks->n] = ticks->printed[ticks->n];
+    scale_print(at, 6, ticks->printed[ticks->n++]);
+}
+
+static void linear_ticks(const struct scale *scale, size_t max, bool whole, struct ticks *ticks)
+{
+    double step = round_step(scale->high - scale->low, max > 1 ? max - 1 : 1);
+
+    if (whole && step < 1)
+        step = 1;
+    double first = ceil(scale->low / step - 1e-9), last = floor(scale->high / step + 1e-9);
+    for (double i = first; i <= last && ticks->n < max; i++)
+        add(ticks, i * step);
+}
+
+/* 10^-3 and 2^16 with small digits above, 1 .. 10000 as they are. */
+static void add_power(struct ticks *ticks, int base, int exponent)
+{
+    static const char *const raised[] = {
+        "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
+        "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
+    double value = base == 2 ? ldexp(1, exponent) : ten_to(exponent);
+    char *text = ticks->printed[ticks->n];
+
+    ticks->text[ticks->n] = text;
+    ticks->at[ticks->n++] = value;
+    if (value >= 0.01 && value < 100000) {
+        scale_print(value, 6, text);
+        return;
+    }
+    int size = exponent < 0 ? -exponent : exponent;
+    snprintf(text, TICK_TEXT_MAX, "%d%s%s%s", base, exponent < 0 ? "\xe2\x81\xbb" : "",
+             size >= 10 ? raised[size / 10 % 10] : "", raised[size % 10]);
+}
+
+static void power_ticks(const struct scale *scale, size_t max, struct ticks *ticks)
+{
+    double low = transformed(scale->type, scale->low), high = transformed(scale->type, scale->high);
+    int first = (int)ceil(low - 1e-9), last = (int)floor(high + 1e-9), step = 1;
+
+    while ((last - first) / step + 1 > (int)max)
+        step++;
+    for (int i = first; i <= last; i++)
+        if (i % step == 0 && ticks->n < max)
+            add_power(ticks, scale->type == SCALE_LOG2 ? 2 : 10, i);
+}
+
+void scale_ticks(const struct scale *scale, size_t max, bool whole, struct ticks *ticks)
+{
+    ticks->n = 0;
+    if (max > TICKS_MAX)
+        max = TICKS_MAX;
+    if (scale->type == SCALE_LINEAR)
+        linear_ticks(scale, max, whole, ticks);
+    else
+        power_ticks(scale, max, ticks);
+}
