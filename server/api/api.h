@@ -71,13 +71,18 @@ enum format {
     FORMAT_NPY,
     FORMAT_SAFETENSORS,
     FORMAT_BIN,
+    FORMAT_SVG,
+    FORMAT_PNG,
     FORMATS_N,
 };
-#define FORMATS_TENSORS ((1U << FORMATS_N) - 1) /* what an answer with tensors is offered as */
+#define FORMATS_PICTURES (1U << FORMAT_SVG | 1U << FORMAT_PNG)
+/* What an answer with tensors is offered as. */
+#define FORMATS_TENSORS (((1U << FORMATS_N) - 1) & ~FORMATS_PICTURES)
 
 enum cache_class { CACHE_NO_STORE, CACHE_COMPUTED, CACHE_PAGE, CACHE_PINNED };
 
 struct job;
+struct plot;
 
 /* What the tables, readers, errors, the catalogue and OpenAPI know of one endpoint. Rows stand in
  * the resource's file; routes.c points to them. */
@@ -99,11 +104,21 @@ struct endpoint {
     const char *const *media_types; /* without formats: ends with NULL; NULL: text/plain */
     bool page;                      /* to browsers also as text/html */
     bool languages;                 /* as text/html in the language that Accept-Language asks for */
+    /* Pictures (plots/): the endpoint whose answer they show, which says what may be asked; `keys`
+     * are those of the picture itself, `formats` its own. NULL elsewhere. */
+    const struct endpoint *behind;
+    const struct plot *plot;
     /* Computed endpoints (job.c drives them); NULL elsewhere. */
     bool (*prepare)(struct job *job);  /* reads what is its own, checks, states the outputs */
     bool (*compute)(struct job *job);  /* what outputs do not make themselves, readouts; NULL */
     bool (*conclude)(struct job *job); /* readouts that follow from all outputs made; NULL */
 };
+
+/* Whether it has an answer that is computed, or a picture of one. */
+static inline bool endpoint_computes(const struct endpoint *endpoint)
+{
+    return endpoint->prepare || endpoint->behind;
+}
 
 /* The route table (routes.c). */
 extern const struct route api_routes[];
@@ -141,6 +156,10 @@ extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endp
     precision_endpoint, positions_endpoint, apply_endpoint, scores_endpoint, spec_endpoint,
     from_config_endpoint, convert_endpoint, compare_endpoint, properties_endpoint,
     similarity_endpoint, grid_endpoint, attention_endpoint, identify_endpoint;
+extern const struct endpoint plot_table_endpoint, plot_waves_endpoint, plot_frequencies_endpoint,
+    plot_rotation_endpoint, plot_angles_endpoint, plot_scores_endpoint, plot_decay_endpoint,
+    plot_attention_endpoint, plot_attention_pair_endpoint, plot_similarity_endpoint,
+    plot_grid_endpoint, plot_precision_endpoint, plot_bias_endpoint, plot_properties_endpoint;
 extern const struct endpoint root_endpoint, embed_endpoint, help_endpoint, openapi_endpoint,
     asset_endpoint, pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint,
     version_endpoint, limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint,

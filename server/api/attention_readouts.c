@@ -226,6 +226,6 @@ void attention_tell(struct job *job, const struct attention *own)
     result_tree(tree_object(readouts, "without"), own, &own->without);
     labels_tree(readouts, own);
     notes(job, own);
-    if (job->format == FORMAT_TXT)
+    if (job_in_words(job))
         job->answer.text_readouts = sentences(job, own);
 }

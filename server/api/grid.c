@@ -189,7 +189,7 @@ static void tell(struct job *job, const struct own *own, const double *out)
     cell_tree(readouts, "least", grid, least, out[least]);
     const char *self = cell_text(arena, grid, query), *near = cell_text(arena, grid, nearest);
     const char *far = cell_text(arena, grid, least);
-    if (job->format == FORMAT_TXT && self && near && far)
+    if (job_in_words(job) && self && near && far)
         job->answer.text_readouts =
             arena_printf(arena,
                          "cell %s with itself: %.6g\n"

@@ -259,7 +259,7 @@ static void tell(struct job *job, struct own *own)
     if (own->quantity != PE_QUANTITY_SCORE)
         own->all.member = pe_spec_pairs(spec) ? "pair" : "channel";
     precision_readouts(job->answer.readouts, &own->all);
-    if (job->format != FORMAT_TXT)
+    if (!job_in_words(job))
         return;
     if (job->main == 0)
         job->answer.main = NULL; /* the text has it, a column for each pipeline */

@@ -227,7 +227,7 @@ static bool compute(struct job *job)
     tree_integer(job->answer.readouts, "positions_measured", (int64_t)own->core.measured_n);
     for (enum pe_wish wish = 0; wish < PE_WISHES_N; wish++)
         found_tree(job->answer.readouts, pe_wish_row(wish), &own->core.found[wish]);
-    if (job->format == FORMAT_TXT) {
+    if (job_in_words(job)) {
         job->answer.main = NULL; /* the properties are the table */
         job->answer.text_readouts = text_of(job);
     }

@@ -369,7 +369,7 @@ static bool compute_block(struct job *job, struct tree *blocks, size_t spec)
         block_tensors(job, tensors_node, core);
     }
     scores_readouts(readouts, &block);
-    if (job->format == FORMAT_TXT) {
+    if (job_in_words(job)) {
         struct arena *arena = &job->request->arena;
         const char *name = job->specs[spec].compact;
         if (own->apart)

@@ -203,7 +203,7 @@ static bool compute(struct job *job)
     if (!decay_of(job, own, out, &decay))
         return false;
     decay_tell(job, &decay);
-    if (job->format == FORMAT_TXT && decay.n > 0)
+    if (job_in_words(job) && decay.n > 0)
         job->answer.text_readouts = decay_sentences(job, &decay);
     return true;
 }

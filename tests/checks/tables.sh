@@ -22,7 +22,7 @@ agree() { # NAME-A FILE-A NAME-B FILE-B: two sorted lists without a difference, 
 sed -nE 's/^ *\{ *(GET|POST)[^"]*"([^"]+)".*/\2/p' server/api/routes.c | sed -E 's,\{[^}]*\},[^/]+,g; s,\.,\\.,g' >"$work/routes"
 [ -s "$work/routes" ] || { echo "tables: no routes found in server/api/routes.c"; status=1; }
 for page in README.md server/README.md .github/*.md; do
-    { grep -oE '(/v1|\$U)(/[a-z0-9-]+(\.[a-z]+)?)*' "$page" || :; } | sed -E 's/^\$U//; s/\.(txt|csv|json|npy|safetensors|bin)$//; s,^/openapi$,/openapi.json,' |
+    { grep -oE '(/v1|\$U)(/[a-z0-9-]+(\.[a-z]+)?)*' "$page" || :; } | sed -E 's/^\$U//; s/\.(txt|csv|json|npy|safetensors|bin|svg|png)$//; s,^/openapi$,/openapi.json,' |
         sort -u | grep -vxE -f "$work/routes" | grep . | sed "s|.*|tables: $page names &, which routes.c does not have|"
 done >"$work/strays" || :
 [ ! -s "$work/strays" ] || { cat "$work/strays"; status=1; }

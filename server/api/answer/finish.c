@@ -20,7 +20,7 @@ static const char *cache_text(const struct request *request, const struct endpoi
         return endpoint->cache == CACHE_COMPUTED && (status == 400 || status == 404)
                    ? "max-age=" TEXT(CACHE_ERROR_S)
                    : "no-store";
-    const struct job *job = endpoint->prepare ? request->state : NULL;
+    const struct job *job = endpoint_computes(endpoint) ? request->state : NULL;
     if (endpoint->cache == CACHE_PINNED || (job && job->delivery.pinned))
         return "public, max-age=" TEXT(CACHE_PINNED_S) ", immutable";
     return endpoint->cache == CACHE_COMPUTED
@@ -32,7 +32,7 @@ static const char *cache_text(const struct request *request, const struct endpoi
 void api_finish(struct request *request)
 {
     const struct endpoint *endpoint = request->route ? request->route->endpoint : NULL;
-    bool failed = request->err.n > 0, computed = endpoint && endpoint->prepare && !failed;
+    bool failed = request->err.n > 0, computed = endpoint && endpoint_computes(endpoint) && !failed;
 
     if (request->response.complete && !failed) {
         response_header(request, "Server-Timing", "parse;dur=0, compute;dur=0, encode;dur=0");
@@ -47,8 +47,9 @@ void api_finish(struct request *request)
     response_header(request, "Cache-Control", cache_text(request, endpoint));
     response_header(request, "Vary",
                     endpoint && endpoint->languages ? "Accept, Accept-Encoding, Accept-Language"
-                    : request->suffix               ? "Accept-Encoding"
-                                                    : "Accept, Accept-Encoding");
+                    : request->suffix && !(failed && endpoint && endpoint->behind)
+                        ? "Accept-Encoding"
+                        : "Accept, Accept-Encoding"); /* problems of pictures may be pictures */
     if (computed)
         job_delivery_fields(request);
     else if (!failed && endpoint && endpoint->cache != CACHE_NO_STORE)

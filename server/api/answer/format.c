@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * format.c: which representation an answer takes: the suffix of the path decides, then format=,
- * then Accept by quality. Formats that are part of the API but not offered are known here, so that
- * asking for one is told apart from a misspelt name.
+ * then Accept by quality. All formats are known everywhere, so that asking for one that is not
+ * offered is told apart from a misspelt name.
  */
 #include "accept.h"
 #include "api.h"
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-#define NOT_OFFERED FORMATS_N
 
 /* In order of preference where Accept leaves a choice. */
 static const struct known {
@@ -25,15 +23,15 @@ static const struct known {
     {"npy", "application/x-npy", "application/x-npy", FORMAT_NPY},
     {"safetensors", "application/x-safetensors", "application/x-safetensors", FORMAT_SAFETENSORS},
     {"bin", "application/octet-stream", "application/octet-stream", FORMAT_BIN},
-    {"svg", "image/svg+xml", NULL, NOT_OFFERED},
-    {"png", "image/png", NULL, NOT_OFFERED},
+    {"svg", "image/svg+xml", "image/svg+xml", FORMAT_SVG},
+    {"png", "image/png", "image/png", FORMAT_PNG},
 };
 
 #define KNOWN_N (sizeof known / sizeof known[0])
 
 static bool is_offered(unsigned formats, const struct known *row)
 {
-    return row->format != NOT_OFFERED && (formats & 1U << row->format);
+    return formats & 1U << row->format;
 }
 
 static const struct known *known_find(const char *suffix)
@@ -79,7 +77,8 @@ enum format format_of_suffix(const char *suffix)
 
 bool format_is_binary(enum format format)
 {
-    return format == FORMAT_NPY || format == FORMAT_SAFETENSORS || format == FORMAT_BIN;
+    return format == FORMAT_NPY || format == FORMAT_SAFETENSORS || format == FORMAT_BIN ||
+           format == FORMAT_PNG;
 }
 
 /* "json, txt and csv", or with "or" */

@@ -10,6 +10,7 @@
 #include "accept.h"
 #include "api.h"
 #include "metrics.h"
+#include "plots.h"
 #include "text.h"
 #include "write.h"
 
@@ -304,13 +305,12 @@ void problem_answer(struct request *request)
     buf_init(&sentence, PROBLEM_BYTES_MAX);
     append_sentence(&sentence, &request->err);
     buf_putc(&sentence, '\0');
-    if (sentence.failed)
-        response->body.failed = true; /* no memory even for this: there is no answer */
-    else
-        (text ? append_text : append_json)(&response->body, request, sentence.data);
-    buf_release(&sentence);
-
     response->status = err_status(code);
     response->content_type = text ? format_media_type(FORMAT_TXT) : "application/problem+json";
+    if (sentence.failed)
+        response->body.failed = true; /* no memory even for this: there is no answer */
+    else if (!plot_wants_problem(request) || !plot_write_problem(request, sentence.data))
+        (text ? append_text : append_json)(&response->body, request, sentence.data);
+    buf_release(&sentence);
     metric_problem(code);
 }

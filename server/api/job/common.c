@@ -90,6 +90,8 @@ bool common_check(struct job *job)
         ok = unused(job, COMMON_OVERFLOW, "the request brings no numbers of its own") && ok;
     if (job->endpoint->specs_max == 0 && job->endpoint->document_max == 0)
         ok = unused(job, COMMON_DIALECT, "the request has no encoding") && ok;
+    if (job->picture)
+        ok = unused(job, COMMON_NUMBERS, "a picture rounds as it needs to") && ok;
     if (job->endpoint->describes[0] == '\0') {
         ok = unused(job, COMMON_NUMBERS, "the answer has no tensors") && ok;
         ok = unused(job, COMMON_SELECT, "the answer has no tensors") && ok;

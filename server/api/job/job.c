@@ -12,6 +12,7 @@
 #include "job_delivery.h"
 #include "metrics.h"
 #include "plans.h"
+#include "plots.h"
 #include "sha256.h"
 
 #define INLINE_BODY_MAX  4096 /* bytes of a body read on the loop thread */
@@ -27,6 +28,8 @@ static void job_release(struct request *request)
     }
     pe_params_release(&job->keys);
     pe_params_release(&job->common);
+    if (job->look)
+        pe_params_release(job->look);
     blocks_release(job->blocks);
     if (job->has_doc)
         json_doc_release(&job->doc);
@@ -43,6 +46,10 @@ static struct job *job_new(struct request *request)
     job->request = request;
     job->app = request->app;
     job->endpoint = request->route->endpoint;
+    if (job->endpoint->behind) {
+        job->picture = job->endpoint;
+        job->endpoint = job->picture->behind;
+    }
     request->state = job;
     request->state_free = job_release;
     return job;
@@ -54,8 +61,8 @@ static bool job_prepare(struct job *job)
     struct request *request = job->request;
     uint64_t start = clock_ns();
     bool read = job_read(job);
-    bool ok = read && job->endpoint->prepare(job) && request->err.n == 0 &&
-              job_outputs_finish(job) && job_delivery_prepare(job);
+    bool ok = read && job->endpoint->prepare(job) && (!job->picture || plot_check(job)) &&
+              request->err.n == 0 && job_outputs_finish(job) && job_delivery_prepare(job);
     request->parse_ns = clock_ns() - start;
     job->prepared = ok;
     if (ok && job->body == FORMAT_JSON) /* every number of it has been read */
@@ -81,12 +88,14 @@ static bool job_plans(struct job *job, bool find)
     return true;
 }
 
-/* Text that is aligned needs all of the tensors. */
-static bool job_write_txt(struct job *job)
+/* Text that is aligned needs all of the tensors, and so does a picture. */
+static bool job_write_whole(struct job *job)
 {
     struct request *request = job->request;
     if (!job_outputs_fill(job) || (job->endpoint->conclude && !job->endpoint->conclude(job)))
         return false;
+    if (tree_ok(job->answer.root) && job->picture)
+        return plot_write(job);
     return (tree_ok(job->answer.root) &&
             answer_write(&request->response.body, &job->answer, job->format)) ||
            err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
@@ -114,8 +123,8 @@ static enum step job_write(struct job *job, bool may_wait)
     enum step step = parts_run(job, may_wait);
     if (step != STEP_DONE)
         return step;
-    if (job->format == FORMAT_TXT)
-        return job_write_txt(job) ? job_deliver(job) : STEP_FAILED;
+    if (job_in_words(job))
+        return job_write_whole(job) ? job_deliver(job) : STEP_FAILED;
     step = blocks_write(job, may_wait);
     return step == STEP_DONE ? job_deliver(job) : step;
 }
@@ -178,7 +187,7 @@ enum step computed_quick(struct request *request)
     enum step step = request->method == METHOD_POST ? STEP_WORK : job_find(job);
     if (step != STEP_WORK)
         return step;
-    bool slow = job->delivery.coding != CODING_IDENTITY || job->stages.named != 0;
+    bool slow = job->delivery.coding != CODING_IDENTITY || job->stages.named != 0 || job->picture;
     if (slow || job->elements + job->work > INLINE_WORK_MAX || !job_plans(job, true))
         return STEP_WORK;
     step = job_finish(job, false);
@@ -205,6 +214,16 @@ enum step computed_settle(struct request *request)
 }
 
 /* ---- Pieces for endpoints ------------------------------------------------------------------ */
+
+bool job_in_words(const struct job *job)
+{
+    return job->format == FORMAT_TXT || job->picture;
+}
+
+unsigned job_formats(const struct job *job)
+{
+    return job->picture ? job->picture->formats : job->endpoint->formats;
+}
 
 bool job_spec_name(struct job *job, struct job_spec *slot)
 {
@@ -241,7 +260,8 @@ bool job_specs_finish(struct job *job)
             ok = false;
             continue;
         }
-        if (!(job->endpoint->acts & (1u << slot->spec.kind->acts)))
+        unsigned acts = job->endpoint->acts & (job->picture ? job->picture->acts : ~0u);
+        if (!(acts & (1u << slot->spec.kind->acts)))
             err_add(&request->err, ERR_invalid_value, "kind", NULL, "kind=%s has no place in %s",
                     slot->spec.kind->name, request->path);
         if (!job_spec_name(job, slot))

@@ -76,6 +76,8 @@ struct job {
     struct request *request;
     struct app *app;
     const struct endpoint *endpoint;
+    const struct endpoint *picture; /* what the answer becomes a picture of, `endpoint` being behind
+                                       it; NULL: none */
     enum format format;
     enum format body;         /* of a POST */
     struct json_doc doc;      /* of a POST: its JSON, or {} without one */
@@ -90,6 +92,7 @@ struct job {
     struct pe_spec *flat_spec;          /* the one whose keys stand in the query (kind=...); NULL */
     struct pe_params keys;              /* the endpoint's own */
     struct pe_params common;            /* by enum common */
+    struct pe_params *look;             /* the picture's own keys; NULL without one */
     struct pe_stages stages;            /* set by job_stages; zeroed: exact */
     const struct aspects *aspects;      /* what further tensors are of (aspects.h); NULL: none */
     struct pe_positions plan_positions; /* what plans must be fast for, set by prepare; axes 0:
@@ -241,6 +244,10 @@ bool job_outputs_fill(struct job *job);
 void *job_output_data(struct job *job, const char *name);
 /* In compute: an output that is where `data` is, or will be. */
 void job_output_place(struct job *job, const char *name, void *data);
+/* Whether somebody reads the readouts as sentences: in .txt, or with a picture. */
+bool job_in_words(const struct job *job);
+/* What the answer is offered as. */
+unsigned job_formats(const struct job *job);
 /* The plan of spec i. */
 const struct pe_plan *job_plan(const struct job *job, size_t i);
 

@@ -171,6 +171,7 @@ const char *job_canonical(struct job *job)
     for (size_t i = 0; job->specs_n > 1 && i < job->specs_n; i++)
         api_query_append(&out, "spec", job->specs[i].compact);
     bool complete = query_keys(job, &out, &job->keys, job->keys.rows_n) &&
+                    (!job->look || query_keys(job, &out, job->look, job->look->rows_n)) &&
                     query_keys(job, &out, &job->common, COMMON_ECHOED_N) && !out.failed;
     const char *canonical =
         complete ? arena_strndup(&job->request->arena, out.data, out.len) : NULL;
@@ -189,7 +190,7 @@ static void links(struct job *job)
     struct tree *object = tree_object(job->answer.root, "links");
     tree_string(object, "self", canonical);
     for (enum format f = FORMAT_JSON + 1; f < FORMATS_N; f++)
-        if (job->endpoint->formats & (1u << f))
+        if (job_formats(job) & (1u << f))
             tree_string(
                 object, format_suffix(f),
                 arena_printf(arena, "%s.%s%s", job->request->path, format_suffix(f), query));

@@ -9,6 +9,7 @@
 
 #include "answer_cache.h"
 #include "job.h"
+#include "plots.h"
 
 /* Of text, about CODING_BYTES_MIN; gzip takes 10 % off binary numbers, at 40 MB/s. */
 #define CODING_ELEMENTS_MIN 1024
@@ -80,7 +81,7 @@ static void append_alternates(struct buf *out, const struct job *job)
     size_t path_len = strcspn(job->canonical, "?");
 
     for (enum format format = 0; format < FORMATS_N; format++)
-        if (job->endpoint->formats & 1U << format && format != job->format)
+        if (job_formats(job) & 1U << format && format != job->format)
             buf_printf(out, ", <%.*s.%s%s>; rel=\"alternate\"; type=\"%s\"", (int)path_len,
                        job->canonical, format_suffix(format), job->canonical + path_len,
                        format_media_type(format));
@@ -119,6 +120,8 @@ void job_delivery_fields(struct request *request)
         add_links(request, job);
     if (job->format == FORMAT_BIN)
         add_field(request, "Tensor", job_tensor_field(job));
+    if (job->format == FORMAT_SVG)
+        response_header(request, "Content-Security-Policy", PLOT_POLICY);
     add_timing(request);
     answer_cache_remember(job->app->answers, request, &job->delivery);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "plots.h"
 
 struct output *job_output(struct job *job, const char *name, enum pe_dtype dtype, size_t rank,
                           const size_t *shape)
@@ -65,6 +66,8 @@ static bool check_elements(struct job *job)
     const struct app_options *options = &job->app->options;
     size_t limit =
         format_is_binary(job->format) ? options->elements_max : options->text_elements_max;
+    if (job->picture && limit > PLOT_ELEMENTS_MAX)
+        limit = PLOT_ELEMENTS_MAX;
     job->elements = 0;
     for (size_t i = 0; i < job->outputs_n; i++)
         if (__builtin_add_overflow(job->elements, job->outputs[i].count, &job->elements))
@@ -72,9 +75,10 @@ static bool check_elements(struct job *job)
     if (job->elements <= limit)
         return true;
     err_add(err, ERR_limit_exceeded, NULL,
-            limit < options->elements_max ? "ask for fewer positions or channels, or for .npy, "
-                                            ".safetensors or .bin"
-                                          : "ask for fewer positions or channels",
+            !job->picture && limit < options->elements_max
+                ? "ask for fewer positions or channels, or for .npy, "
+                  ".safetensors or .bin"
+                : "ask for fewer positions or channels",
             "the answer would have %zu elements, the limit is %zu", job->elements, limit);
     err->cost = (double)job->elements;
     err->limit = (double)limit;

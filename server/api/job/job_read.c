@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "plots.h"
 #include "reader.h"
 
 /* ---- Places -------------------------------------------------------------------------------- */
@@ -127,6 +128,8 @@ static const char *known_names(struct job *job, const struct pe_params *spec, bo
         names[(*names_n)++] = spec->rows[i].name;
     for (size_t i = 0; with_keys && i < job->keys.rows_n; i++)
         names[(*names_n)++] = job->keys.rows[i].name;
+    for (size_t i = 0; with_keys && job->look && i < job->look->rows_n; i++)
+        names[(*names_n)++] = job->look->rows[i].name;
     for (size_t i = 0; with_keys && i < COMMON_N; i++)
         names[(*names_n)++] = common_keys[i].name;
     if (with_keys)
@@ -143,7 +146,7 @@ static const char *known_names(struct job *job, const struct pe_params *spec, bo
 static void unknown_field(struct job *job, const struct field *field, const struct pe_params *spec,
                           const char *kind, bool with_keys)
 {
-    const char *names[2 * PE_PARAMS_MAX + COMMON_N + 2];
+    const char *names[3 * PE_PARAMS_MAX + COMMON_N + 2];
     size_t names_n;
     const char *allowed = known_names(job, spec, with_keys, names, &names_n);
     const char *nearest = pe_nearest_name(field->name, names, names_n);
@@ -159,13 +162,15 @@ static void unknown_field(struct job *job, const struct field *field, const stru
         err->item[err->n - 1].allowed = allowed;
 }
 
-/* A field outside a spec object: a parameter of the flat spec if its kind has it, else a request
- * key. */
+/* A field outside a spec object: a key of the picture, a parameter of the flat spec if its kind has
+ * it, else a request key. */
 static void read_field(struct job *job, const struct field *field)
 {
     size_t len = strlen(field->name);
     struct pe_spec *flat = job->flat_spec;
-    if (flat && pe_params_find(&flat->params, field->name, len) >= 0)
+    if (job->look && pe_params_find(job->look, field->name, len) >= 0)
+        params_set(job, job->look, field);
+    else if (flat && pe_params_find(&flat->params, field->name, len) >= 0)
         params_set(job, &flat->params, field);
     else if (pe_params_find(&job->keys, field->name, len) >= 0)
         params_set(job, &job->keys, field);
@@ -400,7 +405,7 @@ static void read_format(struct job *job)
     if (member && !json_is_string(member))
         err_add(&job->request->err, ERR_invalid_value, "/format", NULL,
                 "\"format\" must be the name of a format");
-    format_choose(job->request, job->endpoint->formats,
+    format_choose(job->request, job_formats(job),
                   &(struct format_ask){job->body, json_string_value(member)}, &job->format);
 }
 
@@ -409,6 +414,8 @@ bool job_read(struct job *job)
     struct err *err = &job->request->err;
     pe_params_init(&job->keys, job->endpoint->keys, job->endpoint->keys_n);
     pe_params_init(&job->common, common_keys, COMMON_N);
+    if (job->picture && !plot_begin(job))
+        return false;
     bool body = job_body(job);
     read_format(job);
     if (!body)
@@ -427,6 +434,8 @@ bool job_read(struct job *job)
     job_read_file(job);
     job_dialect_read(job);
     struct pe_faults faults = {0};
+    if (job->picture)
+        plot_defaults(job, &faults);
     pe_params_finish(&job->keys, &faults);
     pe_params_finish(&job->common, &faults);
     api_faults(err, &faults, job->has_json ? "/" : "");

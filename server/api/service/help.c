@@ -135,6 +135,8 @@ static void append_formats(struct buf *out)
         [FORMAT_NPY] = "the main tensor for numpy",
         [FORMAT_SAFETENSORS] = "all tensors; spec and parameters in __metadata__",
         [FORMAT_BIN] = "the main tensor's bytes, little-endian; field Tensor says its shape",
+        [FORMAT_SVG] = "a picture, only under /v1/plots/",
+        [FORMAT_PNG] = "the same in pixels",
     };
 
     buf_puts(out, "Formats\n");

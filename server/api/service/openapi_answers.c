@@ -74,10 +74,10 @@ static unsigned traits_of(const struct operation *operation)
 
     traits |= strchr(route->path, '{') ? NAMED : 0;
     traits |= endpoint->formats ? FORMATTED : 0;
-    traits |= endpoint->keys_n > 0 || endpoint->prepare ? KEYED : 0;
-    traits |= endpoint->prepare ? SPECIFIED | COMPUTED : 0;
+    traits |= endpoint->keys_n > 0 || endpoint_computes(endpoint) ? KEYED : 0;
+    traits |= endpoint_computes(endpoint) ? SPECIFIED | COMPUTED : 0;
     traits |= endpoint == &fixture_endpoint ? COMPUTED : 0;
-    traits |= endpoint->describes[0] ? SIZED : 0;
+    traits |= endpoint->describes[0] || endpoint->behind ? SIZED : 0;
     traits |= endpoint->made ? COMPARED : 0;
     traits |= endpoint->cache != CACHE_NO_STORE ? TAGGED : 0;
     return traits | (operation->method == METHOD_POST ? POSTED : GOT);

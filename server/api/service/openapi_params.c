@@ -9,6 +9,7 @@
 
 #include "common.h"
 #include "openapi.h"
+#include "plots.h"
 #include "schema.h"
 
 #define VARIANTS_MAX 16
@@ -127,6 +128,7 @@ static const struct {
     {"keys", "4"},
     {"grid", "\"2x3\""},
     {"query", "[1, 2]"},
+    {"title", "\"Our lesson\""},
     {"labels", "\"the,dog,chased,another,dog\""},
     {"permutation", "\"1,2,0\""},
     {"ref", "[16, 16]"},
@@ -273,6 +275,12 @@ void openapi_format(struct tree *parent, const char *key)
         tree_string(formats, NULL, format_suffix(f));
 }
 
+/* "plot.width": other keys have that name too. */
+static const char *plot_component(struct tree *tree, size_t i)
+{
+    return tree ? arena_printf(tree->arena, "plot.%s", plot_keys[i].name) : NULL;
+}
+
 void openapi_shared_parameters(struct tree *object)
 {
     struct tree *kind = add_named(object, "kind", "query",
@@ -299,6 +307,9 @@ void openapi_shared_parameters(struct tree *object)
     for (size_t i = 0; i < COMMON_N; i++)
         add_parameter(object, common_keys[i].name,
                       &(struct variants){{{&common_keys[i], common_keys[i].name}}, 1});
+    for (size_t i = 0; object && i < plot_keys_n; i++)
+        add_parameter(object, plot_component(object, i),
+                      &(struct variants){{{&plot_keys[i], plot_keys[i].name}}, 1});
     each_name(~0U, object, NULL, add_shared);
     add_request_fields(object);
 }
@@ -347,22 +358,36 @@ static bool some_kind_has(const char *name, unsigned acts)
     return false;
 }
 
-void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
+/* Request keys, but for those that stand among the kinds' or mean something else in a picture. */
+static void add_keys(struct tree *array, const struct endpoint *endpoint, unsigned acts,
+                     const struct endpoint *picture)
 {
-    unsigned acts = endpoint->specs_max > 0 ? endpoint->acts : 0;
-
-    if (endpoint->specs_max > 0) {
-        add_reference(array, "kind");
-        add_reference(array, "spec");
-        each_name(acts, array, endpoint, add_of_kind);
-    }
     for (size_t i = 0; i < endpoint->keys_n; i++) {
         const struct pe_param *key = &endpoint->keys[i];
         struct variants one = {{{key, key->name}}, 1};
-        if (!some_kind_has(key->name, acts))
+        if (!some_kind_has(key->name, acts) &&
+            !(picture && row_named(picture->keys, picture->keys_n, key->name)))
             add_parameter(array, NULL, &one);
     }
-    for (size_t i = 0; endpoint->prepare && i < COMMON_N; i++)
+}
+
+void openapi_parameters(struct tree *array, const struct endpoint *endpoint)
+{
+    const struct endpoint *asked = endpoint->behind ? endpoint->behind : endpoint;
+    unsigned acts = asked->specs_max > 0 ? asked->acts & endpoint->acts : 0;
+
+    if (asked->specs_max > 0) {
+        add_reference(array, "kind");
+        add_reference(array, "spec");
+        each_name(acts, array, asked, add_of_kind);
+    }
+    if (endpoint->behind)
+        add_keys(array, asked, acts, endpoint);
+    for (size_t i = 0; endpoint->behind && i < plot_keys_n; i++)
+        add_reference(array, plot_component(array, i));
+    if (!endpoint->behind)
+        add_keys(array, endpoint, acts, NULL);
+    for (size_t i = 0; endpoint_computes(endpoint) && i < COMMON_N; i++)
         add_reference(array, common_keys[i].name);
     if (endpoint->formats)
         add_reference(array, "format");

@@ -34,9 +34,24 @@ static void add_document(struct tree *object, const struct operation *operation)
     openapi_examples(json, operation, 0, "application/json");
 }
 
+/* Members of a body that are request keys; `picture` has those of its own. */
+static void add_key_members(struct tree *members, const struct endpoint *endpoint,
+                            const struct endpoint *picture)
+{
+    for (size_t i = 0; i < endpoint->keys_n; i++) {
+        const struct pe_param *key = &endpoint->keys[i];
+        bool other = false;
+        for (size_t k = 0; picture && k < picture->keys_n; k++)
+            other |= strcmp(picture->keys[k].name, key->name) == 0;
+        if (!other)
+            schema_param(members, key->name, key, SCHEMA_BODY);
+    }
+}
+
 static void add_body(struct tree *object, const struct operation *operation)
 {
-    const struct endpoint *endpoint = operation->route->endpoint;
+    const struct endpoint *picture = operation->route->endpoint;
+    const struct endpoint *endpoint = picture->behind ? picture->behind : picture;
     struct tree *body = tree_object(object, "requestBody");
     tree_string(body, "description",
                 endpoint->npy ? BODY_SENTENCE " .npy: x alone, the rest in the query."
@@ -57,8 +72,9 @@ static void add_body(struct tree *object, const struct operation *operation)
                        endpoint->made && strcmp(*name, endpoint->made) == 0 ? SCHEMA_REF "MadeInput"
                                                                             : SCHEMA_REF
                            "TensorInput");
-    for (size_t i = 0; i < endpoint->keys_n; i++)
-        schema_param(members, endpoint->keys[i].name, &endpoint->keys[i], SCHEMA_BODY);
+    if (picture != endpoint)
+        add_key_members(members, endpoint, picture);
+    add_key_members(members, picture, NULL);
     for (size_t i = 0; i < COMMON_N; i++)
         schema_param(members, common_keys[i].name, &common_keys[i], SCHEMA_BODY);
     openapi_format(members, "format");
@@ -96,7 +112,10 @@ static void add_operation(struct tree *item, const struct operation *operation)
 
     tree_string(object, "operationId", id);
     tree_string(object, "summary", endpoint->summary);
-    tree_string(tree_array(object, "tags"), NULL, endpoint->prepare ? "encodings" : "service");
+    tree_string(tree_array(object, "tags"), NULL,
+                endpoint->behind    ? "plots"
+                : endpoint->prepare ? "encodings"
+                                    : "service");
     if (operation->method == METHOD_POST) {
         openapi_body_parameters(tree_array(object, "parameters"));
         (endpoint->document_max ? add_document : add_body)(object, operation);

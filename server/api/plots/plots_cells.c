@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* plots_cells.c: pictures that consist of cells: matrices whose values are colours. */
+#include <string.h>
+
+#include "plots.h"
+
+#define FRAME_WIDTH (2 * UNIT)
+
+/* Matrices side by side, one below the other in memory. */
+struct matrices {
+    size_t n, rows, columns;
+    const double *values;
+    const struct output *output; /* its last two axes are theirs */
+    const char *unit;
+    const char *captions[PANELS_MAX]; /* NULL: none */
+};
+
+static const char *compact(const struct plotting *plotting)
+{
+    return plotting->job->specs_n > 0 ? plotting->job->specs[0].compact : NULL;
+}
+
+/* One side of a matrix. */
+static struct axis side(struct plotting *plotting, const struct output *output, size_t axis)
+{
+    const struct answer_axis *from = &output->axes[axis];
+    return (struct axis){.name = from->name,
+                         .whole = true,
+                         .cells_n = output->shape[axis],
+                         .values = plot_labels(plotting, output, axis),
+                         .labels = from->names};
+}
+
+/* The panels of all matrices; the first `panels` are for who draws more on them. */
+static bool draw(struct plotting *plotting, const struct matrices *all, struct panel *panels)
+{
+    struct figure *figure = plotting->figure;
+    const struct output *output = all->output;
+    struct axis x = side(plotting, output, output->rank - 1);
+    struct axis y = side(plotting, output, output->rank - 2);
+    struct shades shades =
+        chart_shades_of(all->unit, all->values, all->n * all->rows * all->columns);
+    bool square = all->rows == all->columns;
+    struct box boxes[PANELS_MAX];
+
+    if (!x.values || !y.values)
+        return false;
+    y.first_on_top = true;
+    chart_title(figure, plotting->title, compact(plotting));
+    chart_shades(figure, &shades);
+    if (figure->cramped)
+        return false;
+    chart_split(figure, all->n, square ? 100 : 150, boxes);
+    for (size_t i = 0; i < all->n && !figure->cramped; i++) {
+        chart_axes(figure, &boxes[i], all->captions[i], &x, &y, square, &panels[i]);
+        if (!figure->cramped)
+            chart_cells(figure, &panels[i], all->rows, all->columns,
+                        all->values + i * all->rows * all->columns, &shades);
+    }
+    return !figure->cramped && !figure->failed;
+}
+
+/* "head 3", of the axes before the last two. */
+static void name_panels(struct plotting *plotting, struct matrices *all)
+{
+    const struct output *output = all->output;
+    const double *labels = output->rank > 2 ? plot_labels(plotting, output, 0) : NULL;
+
+    for (size_t i = 0; labels && i < all->n; i++)
+        all->captions[i] = output->rank == 3 ? plot_named(plotting, output->axes[0].name, labels[i])
+                                             : plot_named(plotting, "matrix", (double)i);
+}
+
+/* The matrices of an output. False with an error where it has none, or too many. */
+static bool read_matrices(struct plotting *plotting, const struct output *output,
+                          struct matrices *all)
+{
+    struct err *err = &plotting->job->request->err;
+
+    *all = (struct matrices){.n = 1, .output = output, .unit = output->name};
+    if (output->rank < 2 || output->count == 0)
+        return err_add(err, ERR_invalid_value, NULL, NULL,
+                       "the tensor \"%s\" has no rows and columns to show", output->name);
+    all->rows = output->shape[output->rank - 2];
+    all->columns = output->shape[output->rank - 1];
+    all->n = output->count / all->rows / all->columns;
+    if (all->n > PANELS_MAX)
+        return err_add(err, ERR_limit_exceeded, NULL, "ask for fewer",
+                       "%zu matrices would stand side by side, the limit is %d", all->n,
+                       PANELS_MAX);
+    all->values = plot_values_of(plotting, output);
+    name_panels(plotting, all);
+    return all->values;
+}
+
+void plot_draw_matrix(struct plotting *plotting)
+{
+    const struct job *job = plotting->job;
+    struct panel panels[PANELS_MAX];
+    struct matrices all;
+
+    if (read_matrices(plotting, &job->outputs[job->main], &all))
+        draw(plotting, &all, panels);
+}
+
+void plot_draw_angles(struct plotting *plotting)
+{
+    const struct job *job = plotting->job;
+    struct panel panels[PANELS_MAX];
+    struct matrices all;
+
+    if (!read_matrices(plotting, &job->outputs[job->main], &all))
+        return;
+    if (strcmp(all.output->name, "angle") == 0)
+        all.unit = job_key_is(job, "value", "turns") ? "turns" : "radians";
+    draw(plotting, &all, panels);
+}
+
+/* ---- Attention ------------------------------------------------------------------------------ */
+
+void plot_draw_attention(struct plotting *plotting)
+{
+    struct panel panels[PANELS_MAX];
+    struct matrices all;
+
+    if (!read_matrices(plotting, job_output_named(plotting->job, "weights"), &all))
+        return;
+    all.unit = "weight";
+    draw(plotting, &all, panels);
+}
+
+void plot_draw_attention_pair(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
+    const struct output *with = job_output_named(job, "weights");
+    struct panel panels[PANELS_MAX];
+    struct matrices all;
+
+    if (!read_matrices(plotting, with, &all))
+        return;
+    const double *without = plot_values(plotting, "weights_without");
+    double *both = arena_calloc(plotting->arena, 2 * with->count + 1, sizeof *both);
+    if (!without || !both) {
+        plotting->figure->failed = true;
+        return;
+    }
+    memcpy(both, all.values, with->count * sizeof *both);
+    memcpy(both + with->count, without, with->count * sizeof *both);
+    all.n = 2;
+    all.values = both;
+    all.unit = "weight";
+    all.captions[0] = job->specs[0].compact;
+    all.captions[1] = job->beside_n > 0 ? job->specs[job->specs_n].compact : "without";
+    draw(plotting, &all, panels);
+}
+
+/* ---- Grid ----------------------------------------------------------------------------------- */
+
+static void frame_cell(struct figure *figure, const struct panel *panel, size_t row, size_t column,
+                       const struct matrices *all)
+{
+    const struct box *area = &panel->area;
+    int32_t width = (area->right - area->left) / (int32_t)all->columns;
+    int32_t height = (area->bottom - area->top) / (int32_t)all->rows;
+    int32_t left = area->left + (int32_t)column * width, top = area->top + (int32_t)row * height;
+    struct point *points = figure_points(figure, 5);
+
+    if (!points)
+        return;
+    points[0] = points[4] = (struct point){left, top};
+    points[1] = (struct point){left + width, top};
+    points[2] = (struct point){left + width, top + height};
+    points[3] = (struct point){left, top + height};
+    figure_line(figure, points, 5, INK_ON_LIGHT, FRAME_WIDTH)->name = "query";
+}
+
+void plot_draw_grid(struct plotting *plotting)
+{
+    const struct job *job = plotting->job;
+    const struct tree *query = tree_member(job->answer.readouts, "query");
+    const struct tree *cell = query ? tree_member(query, "cell") : NULL;
+    struct panel panels[PANELS_MAX];
+    struct matrices all;
+    size_t at[PE_AXES_MAX] = {0}, n = 0;
+
+    if (!read_matrices(plotting, &job->outputs[job->main], &all) || !draw(plotting, &all, panels))
+        return;
+    for (const struct tree *node = cell ? cell->first : NULL; node && n < PE_AXES_MAX;
+         node = node->next)
+        at[n++] = (size_t)node->as.integer;
+    if (n >= 2 && n == all.output->rank)
+        frame_cell(plotting->figure, &panels[n > 2 ? at[0] : 0], at[n - 2], at[n - 1], &all);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+/* plots_lines.c: pictures that consist of curves. */
+#include <math.h>
+#include <string.h>
+
+#include "plots.h"
+
+#define WAVES_MAX   6
+#define WAVE_HEIGHT 0.42 /* of a wave, in the distance of two */
+#define LINES_MAX   SERIES_N
+#define TWO_PI      6.283185307179586
+#define LOG_FROM    64 /* times that values must span for a logarithmic axis */
+
+/* Least and greatest of those that are numbers, and with `positive` above 0. False: there is none.
+ */
+static bool extent(const double *values, size_t n, bool positive, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(values[i]) && (!positive || values[i] > 0)) {
+            *low = fmin(*low, values[i]);
+            *high = fmax(*high, values[i]);
+        }
+    return *low <= *high;
+}
+
+static bool refuse_lines(struct plotting *plotting, const char *what, size_t n)
+{
+    return err_add(&plotting->job->request->err, ERR_limit_exceeded, NULL, "ask for fewer",
+                   "%zu %s would be curves, the limit is %d", n, what, LINES_MAX);
+}
+
+static const char *compact(const struct plotting *plotting)
+{
+    return plotting->job->specs_n > 0 ? plotting->job->specs[0].compact : NULL;
+}
+
+/* Text of the arena; without memory the figure has failed. */
+static const char *said(struct plotting *plotting, const char *text)
+{
+    plotting->figure->failed |= !text;
+    return text ? text : "";
+}
+
+/* ---- Waves ---------------------------------------------------------------------------------- */
+
+/* Row i of the picture is channel chosen[i], around the place of its label. */
+static void draw_waves(struct plotting *plotting, const struct output *output,
+                       const struct panel *panel, const size_t *chosen, size_t n)
+{
+    const double *values = plot_values_of(plotting, output);
+    const double *at = plot_labels(plotting, output, 0);
+    size_t rows = output->shape[0], columns = output->shape[1];
+    double low, high;
+
+    for (size_t i = 0; values && at && i < n; i++) {
+        double *wave = arena_calloc(plotting->arena, rows + 1, sizeof *wave);
+        if (!wave) {
+            plotting->figure->failed = true;
+            return;
+        }
+        for (size_t row = 0; row < rows; row++)
+            wave[row] = values[row * columns + chosen[i]];
+        double most = extent(wave, rows, false, &low, &high) ? fmax(fabs(low), fabs(high)) : 1;
+        for (size_t row = 0; row < rows; row++)
+            wave[row] = (double)i - wave[row] * WAVE_HEIGHT / (most > 0 ? most : 1);
+        struct legend style = plot_series(
+            plotting, plot_named(plotting, "channel", plot_labels(plotting, output, 1)[chosen[i]]),
+            i);
+        chart_line(plotting->figure, panel, at, wave, rows, &style);
+    }
+}
+
+void plot_draw_waves(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
+    const struct output *output = &job->outputs[job->main];
+    size_t chosen[WAVES_MAX], n;
+    const char *names[WAVES_MAX];
+    struct panel panel;
+
+    if (output->rank != 2 || output->shape[0] == 0) {
+        err_add(&job->request->err, ERR_invalid_value, job_where(job, "positions"), NULL,
+                "waves go over one list of positions");
+        return;
+    }
+    n = plot_spread(output->shape[1], WAVES_MAX, chosen);
+    const double *labels = plot_labels(plotting, output, 1), *at = plot_labels(plotting, output, 0);
+    if (!labels || !at)
+        return;
+    for (size_t i = 0; i < n; i++)
+        names[i] = plot_named(plotting, "channel", labels[chosen[i]]);
+    chart_title(plotting->figure, plotting->title,
+                said(plotting, n < output->shape[1]
+                                   ? arena_printf(plotting->arena, "%s, %zu of %zu channels",
+                                                  compact(plotting), n, output->shape[1])
+                                   : compact(plotting)));
+    struct axis y = {.cells_n = n, .labels = names, .first_on_top = true};
+    struct axis x = {.name = "position", .exact = true};
+    extent(at, output->shape[0], false, &x.low, &x.high);
+    chart_axes(plotting->figure, &plotting->figure->body, NULL, &x, &y, false, &panel);
+    draw_waves(plotting, output, &panel, chosen, n);
+}
+
+/* ---- Frequencies ---------------------------------------------------------------------------- */
+
+struct spectrum {
+    size_t pairs;
+    const double *pair, *wavelength, *band;
+    double *base; /* wavelengths without scaling */
+    double context;
+    bool scaled;
+};
+
+static bool read_spectrum(struct plotting *plotting, struct spectrum *spectrum)
+{
+    const struct output *output = job_output_named(plotting->job, "wavelength");
+    const double *base = plot_values(plotting, "base_inv_freq");
+
+    spectrum->pairs = output->count;
+    spectrum->pair = plot_labels(plotting, output, 0);
+    spectrum->wavelength = plot_values_of(plotting, output);
+    spectrum->band = plot_values(plotting, "band");
+    spectrum->context = plot_readout(plotting->job->answer.readouts, "context");
+    spectrum->base = arena_calloc(plotting->arena, spectrum->pairs + 1, sizeof *spectrum->base);
+    if (!base || !spectrum->base || !spectrum->pair || !spectrum->wavelength || !spectrum->band) {
+        plotting->figure->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < spectrum->pairs; i++) {
+        spectrum->base[i] = TWO_PI / base[i];
+        spectrum->scaled |= spectrum->band[i] != 0;
+    }
+    return true;
+}
+
+/* Dots of the pairs of one band. */
+static void draw_band(struct plotting *plotting, const struct panel *panel,
+                      const struct spectrum *spectrum, int band, enum ink ink)
+{
+    struct point *points = figure_points(plotting->figure, spectrum->pairs + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; points && i < spectrum->pairs; i++)
+        if (spectrum->band[i] == band && isfinite(spectrum->wavelength[i]) &&
+            spectrum->wavelength[i] > 0)
+            points[n++] = (struct point){scale_at(&panel->x, spectrum->pair[i]),
+                                         scale_at(&panel->y, spectrum->wavelength[i])};
+    if (n > 0)
+        figure_dots(plotting->figure, points, n, ink, 3 * UNIT);
+}
+
+void plot_draw_frequencies(struct plotting *plotting)
+{
+    static const char *const bands[] = {"kept", "blended", "divided"};
+    static const enum ink inks[] = {INK_SERIES, INK_SERIES + 4, INK_SERIES + 1};
+    struct figure *figure = plotting->figure;
+    struct legend entries[5] = {{"wavelength", INK_SERIES, false}};
+    struct spectrum spectrum = {0};
+    struct panel panel;
+    size_t n = 1;
+
+    if (!read_spectrum(plotting, &spectrum))
+        return;
+    for (size_t i = 0; spectrum.scaled && i < 3; i++)
+        entries[i] = (struct legend){bands[i], inks[i], false};
+    n = spectrum.scaled ? 3 : 1;
+    if (spectrum.scaled)
+        entries[n++] = (struct legend){"without scaling", INK_AXIS, false};
+    entries[n++] =
+        (struct legend){plot_named(plotting, "context", spectrum.context), INK_TEXT, true};
+    chart_title(figure, plotting->title, compact(plotting));
+    chart_legend(figure, entries, n);
+    struct axis x = {
+        .name = "pair", .high = (double)spectrum.pairs - 1, .whole = true, .exact = true};
+    struct axis y = {.name = "positions for a full turn", .type = SCALE_LOG10};
+    double low, high;
+    if (!extent(spectrum.wavelength, spectrum.pairs, true, &y.low, &y.high))
+        y.low = y.high = 1;
+    if (extent(spectrum.base, spectrum.pairs, true, &low, &high)) {
+        y.low = fmin(y.low, low);
+        y.high = fmax(y.high, high);
+    }
+    y.low = fmin(y.low, spectrum.context > 0 ? spectrum.context : y.low);
+    y.high = fmax(y.high, spectrum.context > 0 ? spectrum.context : y.high);
+    chart_axes(figure, &figure->body, NULL, &x, &y, false, &panel);
+    if (spectrum.scaled)
+        chart_line(figure, &panel, spectrum.pair, spectrum.base, spectrum.pairs, &entries[3]);
+    if (spectrum.context > 0) {
+        int32_t at = scale_at(&panel.y, spectrum.context);
+        figure_rule(figure, (struct point){panel.area.left, at},
+                    (struct point){panel.area.right, at}, INK_TEXT, UNIT)
+            ->dashed = true;
+    }
+    for (int band = 0; band < 3; band++)
+        draw_band(plotting, &panel, &spectrum, band, inks[band]);
+}
+
+/* ---- Scores --------------------------------------------------------------------------------- */
+
+/* "range 30.2, spread 12.3, length of q changes by 34 %" */
+static const char *scores_say(struct plotting *plotting, const struct tree *readouts)
+{
+    double change = plot_readout(readouts, "norm_q/max_relative_change");
+    const char *norm =
+        !(change > 1e-9) ? "kept" : arena_printf(plotting->arena, "\xc2\xb1%.2g %%", change * 100);
+    return said(plotting,
+                arena_printf(plotting->arena, "range %s, spread %s, length of q %s",
+                             plot_number(plotting, plot_readout(readouts, "range/overall")),
+                             plot_number(plotting, plot_readout(readouts, "spread/max")),
+                             norm ? norm : ""));
+}
+
+static const char *block_name(struct plotting *plotting, size_t block, size_t blocks_n)
+{
+    const struct job *job = plotting->job;
+
+    if (blocks_n == job->specs_n)
+        return job->specs[block].compact;
+    return said(plotting, arena_printf(plotting->arena, "q %s, k %s", job->specs[0].compact,
+                                       job->specs[1].compact));
+}
+
+void plot_draw_scores(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
+    struct figure *figure = plotting->figure;
+    const struct output *output = job_output_named(job, "scores");
+    size_t blocks_n = output->rank == 3 ? output->shape[0] : 1;
+    size_t anchors_n = output->shape[output->rank - 2], n = output->shape[output->rank - 1];
+    const double *scores = plot_values_of(plotting, output);
+    const double *offsets = plot_values(plotting, "offsets");
+    const double *anchors = plot_values(plotting, "anchors");
+    const struct tree *blocks = tree_member(job->answer.root, "blocks");
+    const struct tree *block = blocks ? blocks->first : NULL;
+    struct legend entries[LINES_MAX];
+    struct box boxes[JOB_SPECS_MAX];
+
+    if (anchors_n > LINES_MAX) {
+        refuse_lines(plotting, "anchors", anchors_n);
+        return;
+    }
+    if (!scores || !offsets || !anchors)
+        return;
+    for (size_t a = 0; a < anchors_n; a++)
+        entries[a] = plot_series(plotting, plot_named(plotting, "anchor", anchors[a]), a);
+    chart_title(figure, plotting->title, NULL);
+    chart_legend(figure, entries, anchors_n);
+    chart_split(figure, blocks_n, 190, boxes);
+    struct axis x = {.name = "offset", .whole = true, .exact = true}, y = {0};
+    extent(offsets, n, false, &x.low, &x.high);
+    extent(scores, output->count, false, &y.low, &y.high);
+    for (size_t s = 0; s < blocks_n; s++) {
+        struct panel panel;
+        const struct tree *readouts = block ? tree_member(block, "readouts") : job->answer.readouts;
+        y.name = scores_say(plotting, readouts);
+        chart_axes(figure, &boxes[s], block_name(plotting, s, blocks_n), &x, &y, false, &panel);
+        for (size_t a = 0; a < anchors_n && !figure->cramped; a++)
+            chart_line(figure, &panel, offsets, scores + (s * anchors_n + a) * n, n, &entries[a]);
+        block = block ? block->next : NULL;
+    }
+}
+
+/* ---- Decay ---------------------------------------------------------------------------------- */
+
+void plot_draw_decay(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
+    struct figure *figure = plotting->figure;
+    const struct output *output = &job->outputs[job->main];
+    size_t rows = output->shape[0], n = output->shape[1];
+    const double *values = plot_values_of(plotting, output);
+    const double *from = plot_labels(plotting, output, 0), *to = plot_labels(plotting, output, 1);
+    struct legend entries[LINES_MAX];
+    struct panel panel;
+
+    if (rows > LINES_MAX) {
+        refuse_lines(plotting, "positions", rows);
+        return;
+    }
+    double *distance = arena_calloc(plotting->arena, rows * n + 1, sizeof *distance);
+    if (!distance || !values || !from || !to) {
+        figure->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < rows * n; i++)
+        distance[i] = to[i % n] - from[i / n];
+    for (size_t row = 0; row < rows; row++)
+        entries[row] = plot_series(plotting, plot_named(plotting, "from position", from[row]), row);
+    chart_title(figure, plotting->title, compact(plotting));
+    if (rows > 1)
+        chart_legend(figure, entries, rows);
+    struct axis x = {.name = "distance", .exact = true}, y = {.name = "similarity"};
+    extent(distance, rows * n, false, &x.low, &x.high);
+    extent(values, rows * n, false, &y.low, &y.high);
+    y.low = fmin(y.low, 0);
+    chart_axes(figure, &figure->body, NULL, &x, &y, false, &panel);
+    for (size_t row = 0; row < rows && !figure->cramped; row++)
+        chart_line(figure, &panel, distance + row * n, values + row * n, n, &entries[row]);
+}
+
+/* ---- Precision ------------------------------------------------------------------------------ */
+
+void plot_draw_precision(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
+    struct figure *figure = plotting->figure;
+    const struct output *output = &job->outputs[job->main];
+    size_t lines = output->shape[0], n = output->shape[1];
+    const double *values = plot_values_of(plotting, output);
+    const double *at = plot_labels(plotting, output, 1);
+    struct legend entries[LINES_MAX];
+    struct panel panel;
+    struct axis x = {.name = "position", .exact = true}, y = {.name = output->name};
+
+    if (lines > LINES_MAX) {
+        refuse_lines(plotting, "pipelines", lines);
+        return;
+    }
+    if (!values || !at)
+        return;
+    for (size_t i = 0; i < lines; i++)
+        entries[i] =
+            plot_series(plotting, output->axes[0].names ? output->axes[0].names[i] : "pipeline", i);
+    chart_title(figure, plotting->title, compact(plotting));
+    chart_legend(figure, entries, lines);
+    extent(at, n, false, &x.low, &x.high);
+    if (x.low > 0 && x.high / x.low >= LOG_FROM)
+        x.type = SCALE_LOG2;
+    y.type = SCALE_LOG10;
+    if (!extent(values, output->count, true, &y.low, &y.high)) {
+        y.type = SCALE_LINEAR; /* no error anywhere */
+        y.low = y.high = 0;
+    }
+    chart_axes(figure, &figure->body, NULL, &x, &y, false, &panel);
+    for (size_t i = 0; i < lines && !figure->cramped; i++)
+        chart_line(figure, &panel, at, values + i * n, n, &entries[i]);
+}
