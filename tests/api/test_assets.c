@@ -66,6 +66,23 @@ Test(assets, files_of_the_page_share_a_digest)
     }
 }
 
+Test(assets, small_files_come_in_gzip_too)
+{
+    char target[96];
+    struct request request;
+    call_setup();
+    call_with.accept_encoding = "gzip";
+    snprintf(target, sizeof target, "/assets/%s/app.js", call_app->page_digest);
+    cr_assert_lt(strlen(asset_app_js), 14 << 10);
+    call(&request, "GET", target, NULL);
+    cr_expect_str_eq(call_field(&request, "Content-Encoding"), "gzip");
+    cr_expect_lt(request.response.body.len, strlen(asset_app_js) * 2 / 3);
+    call_end(&request);
+    call(&request, "GET", "/v1", NULL); /* as long, but made anew each time */
+    cr_expect_null(call_field(&request, "Content-Encoding"));
+    call_end(&request);
+}
+
 Test(assets, other_paths_lead_nowhere)
 {
     char swapped[96], digest[17];

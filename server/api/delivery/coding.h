@@ -17,6 +17,8 @@ enum coding { CODING_IDENTITY, CODING_GZIP };
 /* From this size on gzip pays. What is shorter goes out in the first flight of a connection (ten
  * segments) anyway, and is compressed only for who accepts nothing else. */
 #define CODING_BYTES_MIN ((size_t)14 << 10)
+/* Files that may be kept for ever are many at once, and compressed once. */
+#define CODING_PINNED_BYTES_MIN ((size_t)1 << 10)
 
 const char *coding_name(enum coding coding); /* "gzip", as fields spell it */
 

@@ -34,7 +34,9 @@ enum step service_deliver(struct request *request, const unsigned char *digest)
     }
     request->state = delivery;
     delivery->media_type = request->response.content_type;
-    if (!coding_choose(request, bytes.len >= CODING_BYTES_MIN, &delivery->coding))
+    const struct endpoint *endpoint = request->route->endpoint;
+    size_t least = endpoint->cache == CACHE_PINNED ? CODING_PINNED_BYTES_MIN : CODING_BYTES_MIN;
+    if (!coding_choose(request, bytes.len >= least, &delivery->coding))
         return STEP_FAILED;
     if (digest)
         memcpy(delivery->digest, digest, sizeof delivery->digest);
