@@ -156,12 +156,12 @@ size_t pe__rotating_make(const struct pe__rotating *rotation, size_t i, size_t n
         .second = row.s,
     };
     bool bad[PE__RUN + 1];
-    pe__cis_run(rotation->plan->cis, &work->walk.axis[0], &run, rotation->first, rotation->n, &out,
-                bad);
+    bool sure = pe__cis_run(rotation->plan->cis, &work->walk.axis[0], &run, rotation->first,
+                            rotation->n, &out, bad);
     for (size_t token = 0; token < run.n; token++) {
         work->still[i + token] = false;
         row = pe__values_at(rotation, i + token);
-        if (bad[token])
+        if (!sure && bad[token])
             make_values(rotation, i + token);
         else
             spread(rotation, &row);

@@ -38,15 +38,25 @@ bool pe__plan_is_plain(const struct pe_plan *plan, size_t first, size_t n)
            first % PE__BLOCK + n <= PE__BLOCK;
 }
 
+/* The bits in which two numbers differ. */
+static uint64_t differing(double x, double y)
+{
+    uint64_t a;
+    uint64_t b;
+    memcpy(&a, &x, sizeof a);
+    memcpy(&b, &y, sizeof b);
+    return a ^ b;
+}
+
 /* How many of the n - 1 positions behind the first go on by ones. */
 static size_t next_n(const double *at, size_t n)
 {
-    const size_t step = 8;
+    const size_t step = 32;
     size_t i = 1;
-    for (uint64_t all = 1; i + step <= n; i += step) { /* many at a time, without branches */
+    for (uint64_t other = 0; i + step <= n; i += step) { /* many at a time, in vectors */
         for (size_t j = i; j < i + step; j++)
-            all &= at[j] == at[j - 1] + 1;
-        if (!all)
+            other |= differing(at[j], at[j - 1] + 1);
+        if (other)
             break;
     }
     while (i < n && at[i] == at[i - 1] + 1)

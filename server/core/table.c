@@ -156,8 +156,7 @@ static size_t fill_run(const struct fill *fill, struct pe__plan_walk *walk, size
     size_t before = token * out.row_stride * pe_dtype_size(out.dtype);
     out.first = (char *)out.first + before;
     out.second = (char *)out.second + before;
-    pe__cis_run(fill->plan->cis, &walk->axis[0], &run, fill->first, fill->n, &out, bad);
-    if (memchr(bad, 1, run.n))
+    if (!pe__cis_run(fill->plan->cis, &walk->axis[0], &run, fill->first, fill->n, &out, bad))
         for (size_t i = 0; i < run.n; i++)
             if (bad[i])
                 fill_tokens(fill, walk, token + i, 1);

@@ -315,57 +315,58 @@ static void make_centre(const struct block *block, struct pe__walk *walk, const 
         }
 }
 
-/* The steps of a run: first those with two tokens. Of a conjugated centre what lies behind is
- * ahead. */
-struct steps {
-    struct pe__run_step step[PE__OFFSETS];
-    size_t paired_n, n;
-};
-
-static uint8_t token_of(const struct pe__run *run, size_t digit)
-{
-    return digit < PE__RUN ? run->token[digit] : PE__RUN;
-}
-
-static void make_steps(const struct pe__run *run, size_t centre, bool opposite, struct steps *steps)
+/* The tokens of a run by how far they are from its centre; returns how many steps there are. Of a
+ * conjugated centre what lies behind is ahead. */
+static size_t make_steps(const struct pe__run *run, size_t centre, bool opposite,
+                         uint8_t token[2][PE__OFFSETS])
 {
     size_t ahead_n = run->most - centre;
     size_t behind_n = centre - run->least;
-    size_t most = ahead_n > behind_n ? ahead_n : behind_n;
-    size_t single = PE__OFFSETS; /* the first of those with one token, at the end for now */
-    steps->paired_n = 0;
-    for (size_t offset = 0; offset <= most; offset++) {
-        uint8_t ahead = token_of(run, centre + offset);
-        uint8_t behind = offset == 0 ? PE__RUN : token_of(run, centre - offset);
-        unsigned tokens = (ahead < PE__RUN) + (behind < PE__RUN);
-        if (tokens == 0)
-            continue;
-        struct pe__run_step *step = &steps->step[tokens == 2 ? steps->paired_n++ : --single];
-        step->offset = (uint8_t)offset;
-        step->token[opposite] = ahead;
-        step->token[!opposite] = behind;
-    }
-    size_t single_n = PE__OFFSETS - single;
-    steps->n = steps->paired_n + single_n;
-    memmove(steps->step + steps->paired_n, steps->step + single, single_n * sizeof *steps->step);
+    memset(token, PE__RUN, 2 * sizeof *token);
+    for (size_t i = 0; i <= ahead_n; i++)
+        token[opposite][i] = run->token[centre + i];
+    for (size_t i = 1; i <= behind_n; i++)
+        token[!opposite][i] = run->token[centre - i];
+    return (ahead_n > behind_n ? ahead_n : behind_n) + 1;
 }
 
-void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
+/* Whether values of the token on one side of a step are in doubt. To see that of all of them at
+ * once takes a tenth of a run's time. */
+static bool is_bad(enum pe_dtype dtype, const struct pe__run_job *job, size_t step, size_t side)
+{
+    const uint8_t none = PE__RUN;
+    bool doubt[2];
+    struct pe__run_job one = *job;
+    one.steps_n = 1;
+    one.token[side] += step;
+    one.token[!side] = &none;
+    one.offsets += step * PE__FACTORS * job->width;
+    one.doubt = doubt;
+    return pe__kernels()->run[dtype](&one);
+}
+
+static void find_bad(enum pe_dtype dtype, const struct pe__run_job *job, bool bad[PE__RUN + 1])
+{
+    memset(bad, 0, (PE__RUN + 1) * sizeof *bad);
+    for (size_t step = 0; step < job->steps_n; step++)
+        for (size_t side = 0; side < 2 && job->doubt[step]; side++)
+            bad[job->token[side][step]] = is_bad(dtype, job, step, side);
+}
+
+bool pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
                  size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN + 1])
 {
     const struct block block = {cis, first, n};
     _Alignas(LINE) double centre[PE__FACTORS * PE__BLOCK];
-    struct steps steps;
+    uint8_t token[2][PE__OFFSETS];
+    bool doubt[PE__OFFSETS + 1] = {false};
     bool opposite = run->negative != out->backwards;
     size_t middle = (run->least + run->most + 1) / 2;
     make_centre(&block, walk, run, middle, opposite, centre);
-    make_steps(run, middle, opposite, &steps);
-    memset(bad, 0, (PE__RUN + 1) * sizeof *bad);
     struct pe__run_job job = {
         .n = n,
-        .steps = steps.step,
-        .paired_n = steps.paired_n,
-        .steps_n = steps.n,
+        .steps_n = make_steps(run, middle, opposite, token),
+        .token = {token[0], token[1]},
         .centre = centre,
         .sine_first = out->sine_first,
         .step = out->step,
@@ -373,10 +374,13 @@ void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct 
         .first = out->first,
         .second = out->second,
         .stream = out->stream,
-        .bad = bad,
+        .doubt = doubt,
     };
     job.offsets = pe__cis_offsets(cis, first, &job.width);
-    pe__kernels()->run[out->dtype](&job);
+    if (!pe__kernels()->run[out->dtype](&job))
+        return true;
+    find_bad(out->dtype, &job, bad);
+    return false;
 }
 
 /* ---- Angles ------------------------------------------------------------------------------- */

@@ -97,9 +97,9 @@ struct pe__run_out {
     void *first, *second;
 };
 /* cos and sin of pairs [first, first + n), n <= PE__BLOCK, that lie in one block of the tables,
- * each rounded once. Sets bad[token] where that could not be decided; these rows are to be done
- * again. The last element is not a token's. */
-void pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
+ * each rounded once. False if that could not be decided everywhere: then bad[token] says in which
+ * rows, and these are to be done again. The last element is not a token's. */
+bool pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct pe__run *run,
                  size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN + 1]);
 
 /* Of a set with the single frequency 1 and all groups: cis of n <= PE__BLOCK angles, finite

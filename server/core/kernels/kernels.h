@@ -37,20 +37,16 @@ struct pe__rotation {
  * kernels_run.inc.c says. */
 enum pe__factor { PE__C, PE__S, PE__C1, PE__C2, PE__S1, PE__S2, PE__FACTORS };
 
-/* Two tokens of a run, `offset` ahead of its centre and behind it; PE__RUN: there is none. */
-struct pe__run_step {
-    uint8_t offset;
-    uint8_t token[2];
-};
-
 /* A run of tokens whose positions differ in their lowest digits only: cos and sin of n pairs at
  * each, rounded into the rows of a table. */
 struct pe__run_job {
     size_t n;
-    const struct pe__run_step *steps; /* first those with two tokens */
-    size_t paired_n, steps_n;
+    /* By how far they are from the centre, 0 to steps_n - 1: the tokens ahead of it, and those
+     * behind. PE__RUN: there is none. */
+    size_t steps_n;
+    const uint8_t *token[2];
     const double *centre;  /* its factors, PE__BLOCK apart */
-    const double *offsets; /* those of offset 0 on, `width` apart */
+    const double *offsets; /* those of step 0 on, `width` apart */
     size_t width;
     /* Rows of cosines and sines, in the order that sine_first says, of token 0; so many bytes from
      * one token to the next. With step 1 dense, with 2 interleaved in the first. */
@@ -58,7 +54,7 @@ struct pe__run_job {
     size_t step, row_bytes;
     void *first, *second;
     bool stream; /* past the caches, until drain(); then rows are whole lines of 64 bytes */
-    bool *bad;   /* [PE__RUN + 1] */
+    bool *doubt; /* [steps_n + 1]: of each step that has a token, see `run` */
 };
 
 /* What two arrays are compared by, and a block of them. */
@@ -105,8 +101,9 @@ struct pe__kernels {
     size_t (*round_row[PE_I64])(size_t n, const double *hi, const double *lo, double eps, void *out,
                                 size_t stride, uint16_t *bad);
 
-    /* f64, f32: sets bad[token] where one of the values is in doubt, or is zero. */
-    void (*run[PE_F32 + 1])(const struct pe__run_job *job);
+    /* f64, f32: whether one of the values is in doubt, or is zero; and of each step whether one of
+     * its own, or its neighbour's, is. */
+    bool (*run[PE_F32 + 1])(const struct pe__run_job *job);
 
     /* f32, f16, bf16: y = a*c - b*s, y' = a*s + b*c in double, in this order, rounded once. For
      * step 2 cos and sin have been spread. */

@@ -12,17 +12,17 @@
  *     C c - S s = (C1 c1 - S1 s1) + (C c2 + C2 c1 - S s2 - S2 s1)
  *
  * where the first part is exact, a multiple of 2^-52 below 2, and the second below 2^-25. Its
- * terms and sums are rounded at most nine times (six when fused) by at most 2^-79 each; c2, C2, s2
+ * terms and sums are rounded at most ten times (seven when fused) by at most 2^-79 each; c2, C2, s2
  * and S2 are off by 2^-80, and C and S beside c2 and s2 by 2^-54, which makes 2^-81. Together less
  * than 2^-75.
  *
  * f32: plain doubles are enough. The factors are off by 2^-54 each, together 2^-52.5 in a value;
- * its two products and two sums are rounded by at most 2^-53 each: less than 2^-50 in all.
+ * its two products and three sums are rounded by at most 2^-53 each: less than 2^-50 in all.
  *
  * Each value is made with what may be lost added, and taken off: where these ends round to the same
  * number, that is right. Whether they do is a matter of all their bits, so that 0 is in doubt.
  */
-#define RUN_LOST_F64 0x1p-74
+#define RUN_LOST_F64 0x1p-75
 #define RUN_LOST_F32 0x1p-50
 
 /* a * b + c, rounded once or twice. A loop over the lanes GCC 12 makes one instruction of in some
@@ -82,6 +82,14 @@ KERNEL_INLINE vec_f32 narrowed(vec x)
     return __builtin_convertvector(x, vec_f32);
 }
 
+/* The lower end. Multiplied by 1 it does not wait for the units that add, which are busy with
+ * conversions: a tenth of the time. */
+KERNEL_INLINE vec below(vec up)
+{
+    const vec one = (vec){0} + 1;
+    return vec_fma(up, one, one * (-2 * RUN_LOST_F32));
+}
+
 KERNEL_INLINE struct run_f32 run_values_f32(const double *centre, const double *entry, size_t width)
 {
     const vec lost = (vec){0} + RUN_LOST_F32;
@@ -92,9 +100,9 @@ KERNEL_INLINE struct run_f32 run_values_f32(const double *centre, const double *
     vec sine[2] = {vec_fma(c, f, sc), vec_fma(-c, f, sc)};
     return (struct run_f32){
         .cos_up = {narrowed(cosine[0]), narrowed(cosine[1])},
-        .cos_down = {narrowed(cosine[0] - 2 * lost), narrowed(cosine[1] - 2 * lost)},
+        .cos_down = {narrowed(below(cosine[0])), narrowed(below(cosine[1]))},
         .sin_up = {narrowed(sine[0]), narrowed(sine[1])},
-        .sin_down = {narrowed(sine[0] - 2 * lost), narrowed(sine[1] - 2 * lost)},
+        .sin_down = {narrowed(below(sine[0])), narrowed(below(sine[1]))},
     };
 }
 
@@ -133,23 +141,47 @@ KERNEL_INLINE void run_put(void *to, const void *from, size_t bytes, bool stream
 }
 #pragma GCC diagnostic pop
 
-KERNEL_INLINE bool any_lane(vec_bits x, size_t n)
-{
-    uint64_t any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= x[i];
-    return any != 0;
-}
-
-/* Whether any lane is not 0, in one instruction where there is one. */
-KERNEL_INLINE bool vec_any(vec_bits x)
+/* Where two ends of an interval differ, added to what is in doubt so far: one instruction, where
+ * there is one, instead of the one and a half that GCC 12 makes of it. */
+KERNEL_INLINE vec_bits doubt_f64(vec_bits so_far, vec up, vec down)
 {
 #if KERNEL_VEC == 64
-    return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) != 0;
-#elif KERNEL_VEC == 32
-    return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+    return (vec_bits)_mm512_ternarylogic_epi64((__m512i)so_far, (__m512i)up, (__m512i)down, 0xf6);
 #else
-    return any_lane(x, KERNEL_LANES);
+    return so_far | ((vec_bits)up ^ (vec_bits)down);
+#endif
+}
+
+KERNEL_INLINE vec_u32 doubt_f32(vec_u32 so_far, vec_f32 up, vec_f32 down)
+{
+#if KERNEL_VEC == 64
+    return (vec_u32)_mm256_ternarylogic_epi32((__m256i)so_far, (__m256i)up, (__m256i)down, 0xf6);
+#else
+    return so_far | ((vec_u32)up ^ (vec_u32)down);
+#endif
+}
+
+/* Whether any lane is in doubt, in one instruction where there is one. */
+KERNEL_INLINE bool any_f64(vec_bits doubt)
+{
+#if KERNEL_VEC == 64
+    return _mm512_test_epi64_mask((__m512i)doubt, (__m512i)doubt) != 0;
+#elif KERNEL_VEC == 32
+    return !_mm256_testz_si256((__m256i)doubt, (__m256i)doubt);
+#else
+    uint64_t any = 0;
+    for (size_t i = 0; i < KERNEL_LANES; i++)
+        any |= doubt[i];
+    return any != 0;
+#endif
+}
+
+KERNEL_INLINE bool any_f32(vec_u32 doubt)
+{
+#if KERNEL_VEC == 64
+    return !_mm256_testz_si256((__m256i)doubt, (__m256i)doubt);
+#else
+    return any_f64(__builtin_convertvector(doubt, vec_bits));
 #endif
 }
 
@@ -163,22 +195,28 @@ KERNEL_INLINE bool vec_any(vec_bits x)
 struct run_rows {
     const double *entry;
     char *first[2], *second[2];
-    bool *bad[2];
     bool has[2];
 };
+
+/* The first step from k on that has a token. */
+KERNEL_INLINE size_t run_next(const struct pe__run_job *job, size_t k)
+{
+    while (k < job->steps_n && job->token[0][k] == PE__RUN && job->token[1][k] == PE__RUN)
+        k++;
+    return k;
+}
 
 /* Those of step k; none behind the last. */
 KERNEL_INLINE void run_set_rows(const struct pe__run_job *job, size_t k, struct run_rows *rows)
 {
-    const struct pe__run_step *step = &job->steps[k < job->steps_n ? k : job->steps_n - 1];
-    rows->entry = job->offsets + step->offset * PE__FACTORS * job->width;
+    bool is_step = k < job->steps_n;
+    rows->entry = job->offsets + (is_step ? k : 0) * PE__FACTORS * job->width;
     for (size_t side = 0; side < 2; side++) {
-        size_t token = step->token[side];
+        size_t token = is_step ? job->token[side][k] : PE__RUN;
         size_t before = token < PE__RUN ? token * job->row_bytes : 0;
         rows->first[side] = (char *)job->first + before;
         rows->second[side] = (char *)job->second + before;
-        rows->bad[side] = job->bad + token;
-        rows->has[side] = k < job->steps_n && token < PE__RUN;
+        rows->has[side] = token < PE__RUN;
     }
 }
 
@@ -192,10 +230,19 @@ struct run_place {
 struct run_layout {
     size_t step;
     bool sine_first, stream;
-    bool paired; /* all steps have two tokens */
+    bool paired; /* both sides have tokens */
 };
 
 #define RUN(dtype, element, vector, bits)                                                          \
+    /* Adds where the two ends differ; in lanes past n they mean nothing. */                       \
+    KERNEL_INLINE bits run_doubt_##dtype(bits so_far, size_t n, vector up, vector down)            \
+    {                                                                                              \
+        if (n == KERNEL_LANES)                                                                     \
+            return doubt_##dtype(so_far, up, down);                                                \
+        for (size_t i = 0; i < n; i++)                                                             \
+            so_far[i] |= ((bits)up)[i] ^ ((bits)down)[i];                                          \
+        return so_far;                                                                             \
+    }                                                                                              \
     KERNEL_INLINE void run_dense_##dtype(struct run_place at, struct run_layout layout,            \
                                          size_t side, char *const row[2], vector x)                \
     {                                                                                              \
@@ -215,9 +262,9 @@ struct run_layout {
         run_put(to, &u, FIRST_HALF(2, at.n) * sizeof(element), layout.stream);                     \
         run_put(to + KERNEL_LANES, &v, SECOND_HALF(at.n) * sizeof(element), layout.stream);        \
     }                                                                                              \
-    KERNEL_INLINE void run_side_##dtype(const struct run_##dtype y[2], size_t side,                \
+    KERNEL_INLINE bits run_side_##dtype(const struct run_##dtype y[2], size_t side,                \
                                         const struct run_place at[2], struct run_layout layout,    \
-                                        bits doubt[2])                                             \
+                                        bits doubt)                                                \
     {                                                                                              \
         if (layout.step == 1) {                                                                    \
             run_dense_##dtype(at[0], layout, side, at[0].rows->first, y[0].cos_up[side]);          \
@@ -228,14 +275,18 @@ struct run_layout {
             run_interleaved_##dtype(at[0], layout, side, y[0].cos_up[side], y[0].sin_up[side]);    \
             run_interleaved_##dtype(at[1], layout, side, y[1].cos_up[side], y[1].sin_up[side]);    \
         }                                                                                          \
-        doubt[0] |= (bits)y[0].cos_up[side] ^ (bits)y[0].cos_down[side];                           \
-        doubt[0] |= (bits)y[0].sin_up[side] ^ (bits)y[0].sin_down[side];                           \
-        doubt[1] |= (bits)y[1].cos_up[side] ^ (bits)y[1].cos_down[side];                           \
-        doubt[1] |= (bits)y[1].sin_up[side] ^ (bits)y[1].sin_down[side];                           \
+        _Pragma("GCC unroll 2") for (size_t v = 0; v < 2; v++)                                     \
+        {                                                                                          \
+            if (!layout.paired && !at[v].rows->has[side])                                          \
+                continue;                                                                          \
+            doubt = run_doubt_##dtype(doubt, at[v].n, y[v].cos_up[side], y[v].cos_down[side]);     \
+            doubt = run_doubt_##dtype(doubt, at[v].n, y[v].sin_up[side], y[v].sin_down[side]);     \
+        }                                                                                          \
+        return doubt;                                                                              \
     }                                                                                              \
-    KERNEL_INLINE void run_batch_##dtype(const struct pe__run_job *job,                            \
+    KERNEL_INLINE bits run_batch_##dtype(const struct pe__run_job *job,                            \
                                          const struct run_rows *rows, struct run_layout layout,    \
-                                         size_t i, size_t n, bits doubt[2][2])                     \
+                                         size_t i, size_t n, bits doubt)                           \
     {                                                                                              \
         size_t n_0 = n < KERNEL_LANES ? n : KERNEL_LANES;                                          \
         struct run_place at[2] = {{rows, i, n_0}, {rows, i + KERNEL_LANES, n - n_0}};              \
@@ -245,62 +296,48 @@ struct run_layout {
             run_values_##dtype(job->centre + at[0].i, at[0].rows->entry + at[0].i, job->width),    \
             run_values_##dtype(job->centre + at[1].i, at[1].rows->entry + at[1].i, job->width),    \
         };                                                                                         \
-        run_side_##dtype(y, 0, at, layout, doubt[0]);                                              \
-        run_side_##dtype(y, 1, at, layout, doubt[1]);                                              \
+        doubt = run_side_##dtype(y, 0, at, layout, doubt);                                         \
+        return run_side_##dtype(y, 1, at, layout, doubt);                                          \
     }                                                                                              \
-    /* Sets `bad` of the tokens with a doubt in their first n_0 and n_1 lanes. */                  \
-    KERNEL_INLINE void run_note_##dtype(const struct run_rows *rows, bits doubt[2][2], size_t n_0, \
-                                        size_t n_1)                                                \
+    KERNEL_INLINE bits run_steps_##dtype(const struct pe__run_job *job,                            \
+                                         const struct run_rows *rows, struct run_layout layout)    \
     {                                                                                              \
-        const struct run_rows *other = rows + RUN_BY_STEP(vector);                                 \
-        bits all = doubt[0][0] | doubt[0][1] | doubt[1][0] | doubt[1][1];                          \
-        if (!vec_any(__builtin_convertvector(all, vec_bits)))                                      \
-            return;                                                                                \
-        for (size_t side = 0; side < 2; side++) {                                                  \
-            *rows->bad[side] |= any_lane(__builtin_convertvector(doubt[side][0], vec_bits), n_0);  \
-            *other->bad[side] |= any_lane(__builtin_convertvector(doubt[side][1], vec_bits), n_1); \
-        }                                                                                          \
-    }                                                                                              \
-    KERNEL_INLINE void run_steps_##dtype(struct pe__run_job job, size_t k,                         \
-                                         struct run_layout layout)                                 \
-    {                                                                                              \
-        struct run_rows at[2];                                                                     \
-        run_set_rows(&job, k, &at[0]);                                                             \
-        run_set_rows(&job, k + 1, &at[1]);                                                         \
-        bits doubt[2][2] = {{{0}}};                                                                \
-        bits rest[2][2] = {{{0}}};                                                                 \
+        bits doubt = {0};                                                                          \
         size_t i = 0;                                                                              \
-        for (; i + RUN_BATCH(vector) <= job.n; i += RUN_BATCH(vector))                             \
-            run_batch_##dtype(&job, at, layout, i, RUN_BATCH(vector), doubt);                      \
-        run_note_##dtype(at, doubt, KERNEL_LANES, KERNEL_LANES);                                   \
-        if (i == job.n)                                                                            \
-            return;                                                                                \
-        size_t n = job.n - i;                                                                      \
-        size_t n_0 = n < KERNEL_LANES ? n : KERNEL_LANES;                                          \
+        for (; i + RUN_BATCH(vector) <= job->n; i += RUN_BATCH(vector))                            \
+            doubt = run_batch_##dtype(job, rows, layout, i, RUN_BATCH(vector), doubt);             \
         layout.stream = false;                                                                     \
-        run_batch_##dtype(&job, at, layout, i, n, rest);                                           \
-        run_note_##dtype(at, rest, n_0, RUN_BY_STEP(vector) ? n_0 : n - n_0);                      \
+        return i < job->n ? run_batch_##dtype(job, rows, layout, i, job->n - i, doubt) : doubt;    \
     }                                                                                              \
-    /* Steps in twos that have two tokens, then the others. */                                     \
-    KERNEL_INLINE void run_all_##dtype(const struct pe__run_job *job, struct run_layout layout)    \
+    /* Steps in twos, or one by one; those without a token cost nothing. */                        \
+    KERNEL_INLINE bool run_all_##dtype(struct pe__run_job job, struct run_layout layout)           \
     {                                                                                              \
-        size_t k = 0;                                                                              \
-        for (; k + RUN_BY_STEP(vector) < job->paired_n; k += 1 + RUN_BY_STEP(vector))              \
-            run_steps_##dtype(*job, k, layout);                                                    \
-        layout.paired = false;                                                                     \
-        for (; k < job->steps_n; k += 1 + RUN_BY_STEP(vector))                                     \
-            run_steps_##dtype(*job, k, layout);                                                    \
+        struct run_layout paired = layout;                                                         \
+        struct run_rows at[2];                                                                     \
+        bool any = false;                                                                          \
+        paired.paired = true;                                                                      \
+        for (size_t k = run_next(&job, 0), other; k < job.steps_n;                                 \
+             k = run_next(&job, other + 1)) {                                                      \
+            other = RUN_BY_STEP(vector) ? run_next(&job, k + 1) : k;                               \
+            run_set_rows(&job, k, &at[0]);                                                         \
+            run_set_rows(&job, other, &at[1]);                                                     \
+            bool both = at[0].has[0] && at[0].has[1] && at[1].has[0] && at[1].has[1];              \
+            bool doubt = any_##dtype(both ? run_steps_##dtype(&job, at, paired)                    \
+                                          : run_steps_##dtype(&job, at, layout));                  \
+            job.doubt[k] = job.doubt[other] = doubt;                                               \
+            any |= doubt;                                                                          \
+        }                                                                                          \
+        return any;                                                                                \
     }                                                                                              \
-    static void run_##dtype(const struct pe__run_job *job)                                         \
+    static bool run_##dtype(const struct pe__run_job *job)                                         \
     {                                                                                              \
         if (job->step == 1 && job->stream)                                                         \
-            run_all_##dtype(job, (struct run_layout){1, false, true, true});                       \
-        else if (job->step == 1)                                                                   \
-            run_all_##dtype(job, (struct run_layout){1, false, false, true});                      \
-        else if (job->stream)                                                                      \
-            run_all_##dtype(job, (struct run_layout){2, job->sine_first, true, true});             \
-        else                                                                                       \
-            run_all_##dtype(job, (struct run_layout){2, job->sine_first, false, true});            \
+            return run_all_##dtype(*job, (struct run_layout){1, false, true, false});              \
+        if (job->step == 1)                                                                        \
+            return run_all_##dtype(*job, (struct run_layout){1, false, false, false});             \
+        if (job->stream)                                                                           \
+            return run_all_##dtype(*job, (struct run_layout){2, job->sine_first, true, false});    \
+        return run_all_##dtype(*job, (struct run_layout){2, job->sine_first, false, false});       \
     }
 
 /* Rows are bytes of either element. */
