@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * attention.h: what attention.c (reading), attention_run.c (computing) and attention_readouts.c
- * (telling) share.
+ * attention.h: what attention.c (reading), attention_run.c (computing), attention_readouts.c and
+ * attention_text.c (telling) share.
  */
 #ifndef API_ATTENTION_H
 #define API_ATTENTION_H
@@ -39,7 +39,16 @@ struct attention {
 /* Both results, in memory of their own but for the outputs of the answer. */
 bool attention_run(struct job *job, struct attention *own);
 
-/* Readouts, and for a terminal sentences. */
+/* Readouts, notes, and text where somebody reads it. */
 void attention_tell(struct job *job, const struct attention *own);
+/* Sentences, and for a terminal the weights as tables above them. */
+void attention_text(struct job *job, const struct attention *own);
+
+/* The change of the outputs with the order, as a share of the largest. */
+double attention_relative(const struct attention_result *result);
+/* Whether token t is the first of several with one label. */
+bool attention_repeats(const struct attention *own, size_t t);
+/* Largest difference between the outputs of tokens with the label of token `first`. */
+double attention_apart(const struct attention *own, size_t first, const double *output);
 
 #endif

@@ -47,7 +47,7 @@ static void distances_tree(struct tree *parent, const struct attention *own, con
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
-static double relative(const struct attention_result *result)
+double attention_relative(const struct attention_result *result)
 {
     return result->residual == 0 ? 0 : result->residual / result->largest;
 }
@@ -62,7 +62,7 @@ static void equivariance_tree(struct tree *parent, const struct attention *own,
     for (size_t t = 0; t < own->tokens; t++)
         tree_integer(permutation, NULL, (int64_t)own->permutation[t]);
     tree_number(node, "max_abs", result->residual);
-    tree_number(node, "relative", relative(result));
+    tree_number(node, "relative", attention_relative(result));
     tree_bool(node, "equivariant", result->residual == 0);
 }
 
@@ -93,8 +93,7 @@ static bool is_first(const struct attention *own, size_t t)
     return true;
 }
 
-/* Largest difference between the outputs of tokens with the label of token `first`. */
-static double outputs_apart(const struct attention *own, size_t first, const double *output)
+double attention_apart(const struct attention *own, size_t first, const double *output)
 {
     double largest = 0;
     for (size_t a = first; a < own->tokens; a = next_equal(own, a))
@@ -105,7 +104,7 @@ static double outputs_apart(const struct attention *own, size_t first, const dou
     return largest;
 }
 
-static bool repeats(const struct attention *own, size_t t)
+bool attention_repeats(const struct attention *own, size_t t)
 {
     return own->labels && !own->has_scores && is_first(own, t) && next_equal(own, t) < own->tokens;
 }
@@ -114,7 +113,7 @@ static void labels_tree(struct tree *readouts, const struct attention *own)
 {
     struct tree *list = NULL;
     for (size_t t = 0; t < own->tokens; t++) {
-        if (!repeats(own, t))
+        if (!attention_repeats(own, t))
             continue;
         list = list ? list : tree_array(readouts, "equal_labels");
         struct tree *node = tree_object(list, NULL);
@@ -122,86 +121,9 @@ static void labels_tree(struct tree *readouts, const struct attention *own)
         struct tree *tokens = tree_array(node, "tokens");
         for (size_t i = t; i < own->tokens; i = next_equal(own, i))
             tree_integer(tokens, NULL, (int64_t)i);
-        tree_number(node, "max_abs", outputs_apart(own, t, own->with.output));
-        tree_number(node, "max_abs_without", outputs_apart(own, t, own->without.output));
+        tree_number(node, "max_abs", attention_apart(own, t, own->with.output));
+        tree_number(node, "max_abs_without", attention_apart(own, t, own->without.output));
     }
-}
-
-/* ---- Sentences ----------------------------------------------------------------------------- */
-
-static const char *order_sentence(struct arena *arena, const char *name,
-                                  const struct attention_result *result)
-{
-    if (result->residual == 0)
-        return arena_printf(arena, "%s: exactly 0, the order does not matter\n", name);
-    return arena_printf(arena, "%s: up to %.6g, %.3g %% of the largest output; the order matters\n",
-                        name, result->residual, 100 * relative(result));
-}
-
-static const char *entropy_sentence(struct arena *arena, const struct attention *own,
-                                    const char *name, const struct attention_result *result)
-{
-    double low = result->entropy[0], high = low;
-    for (size_t t = 1; t < own->tokens; t++) {
-        low = fmin(low, result->entropy[t]);
-        high = fmax(high, result->entropy[t]);
-    }
-    return arena_printf(arena, "%s: %.4g to %.4g nats\n", name, low, high);
-}
-
-static const char *labels_sentences(struct job *job, const struct attention *own)
-{
-    struct arena *arena = &job->request->arena;
-    const char *name = job->specs[0].compact, *other = job->specs[WITHOUT_SPEC].compact;
-    const char *text = "";
-    for (size_t t = 0; text && t < own->tokens; t++) {
-        if (!repeats(own, t))
-            continue;
-        double with = outputs_apart(own, t, own->with.output);
-        double without = outputs_apart(own, t, own->without.output);
-        text = arena_printf(arena,
-                            "%sdifference between the outputs of tokens \"%s\":\n"
-                            "  %.6g with %s, %.6g with %s\n",
-                            text, own->labels[t], with, name, without, other);
-    }
-    return text;
-}
-
-/* The entropy that n equal weights have. */
-static double entropy_most(struct arena *arena, size_t n)
-{
-    double *zeros = arena_calloc(arena, n, sizeof *zeros);
-    return zeros ? pe_softmax_entropy(zeros, n) : NAN;
-}
-
-static const char *sentences(struct job *job, const struct attention *own)
-{
-    struct arena *arena = &job->request->arena;
-    const char *name = job->specs[0].compact, *without = job->specs[WITHOUT_SPEC].compact;
-    const char *order = "", *labels = "";
-    if (!own->has_scores) {
-        const char *with = order_sentence(arena, name, &own->with);
-        const char *other = order_sentence(arena, without, &own->without);
-        labels = labels_sentences(job, own);
-        order = with && other ? arena_printf(arena,
-                                             "change of the outputs when tokens change places:\n"
-                                             "  %s  %s",
-                                             with, other)
-                              : NULL;
-    }
-    const char *looks = entropy_sentence(arena, own, name, &own->with);
-    const char *others = entropy_sentence(arena, own, without, &own->without);
-    if (!order || !labels || !looks || !others)
-        return NULL;
-    const char *next = own->seeded
-                           ? "next: causal=true hides what comes later, gain=1 makes content "
-                             "louder,\n  select=weights_without shows the other matrix\n"
-                           : "next: causal=true hides what comes later,\n"
-                             "  select=weights_without shows the other matrix\n";
-    return arena_printf(arena,
-                        "%s%sentropy of the weights of a token, %.4g nats if all were equal:\n"
-                        "  %s  %s%s",
-                        order, labels, entropy_most(arena, own->tokens), looks, others, next);
 }
 
 /* ---- All of it ----------------------------------------------------------------------------- */
@@ -227,5 +149,5 @@ void attention_tell(struct job *job, const struct attention *own)
     labels_tree(readouts, own);
     notes(job, own);
     if (job_in_words(job))
-        job->answer.text_readouts = sentences(job, own);
+        attention_text(job, own);
 }

@@ -192,11 +192,11 @@ static void tell(struct job *job, const struct own *own, const double *out)
     if (job_in_words(job) && self && near && far)
         job->answer.text_readouts =
             arena_printf(arena,
-                         "cell %s with itself: %.6g\n"
-                         "most like it of the others: cell %s, %.6g\n"
-                         "least: cell %s, %.6g\n"
-                         "next: query=0,0 compares with another cell\n",
-                         self, out[query], near, out[nearest], far, out[least]);
+                         "Cell %s with itself: %.6g.\n"
+                         "Most like it of the others is cell %s: %.6g.\n"
+                         "Least like it is cell %s: %.6g.\n"
+                         "Next: query=%s looks from there.\n",
+                         self, out[query], near, out[nearest], far, out[least], far);
 }
 
 static bool compute(struct job *job)

@@ -159,18 +159,19 @@ static const char *decay_sentences(struct job *job, const struct decay *decay)
         least = decay->mean[d] < decay->mean[least] ? d : least;
     const char *halves =
         half < decay->n
-            ? arena_printf(arena, "at most half of that for the first time: at distance %g",
+            ? arena_printf(arena, "At distance %g it is at most half of that for the first time.",
                            decay->distance[half])
-            : arena_printf(arena, "above half of that up to the last distance, %g",
+            : arena_printf(arena, "Up to the last distance, %g, it stays above half of that.",
                            decay->distance[decay->n - 1]);
     if (!halves)
         return NULL;
     return arena_printf(arena,
-                        "mean at distance 0: %.6g, at distance %g: %.6g\n"
+                        "Two positions have %.6g in common at distance 0, on average, and %.6g at "
+                        "distance %g.\n"
                         "%s\n"
-                        "smallest mean: %.6g, at distance %g\n"
-                        "next: positions=0&k_positions=0:4096 gives one row, by the distance\n",
-                        decay->mean[0], decay->distance[1], decay->mean[1], halves,
+                        "The least is %.6g, at distance %g.\n"
+                        "Next: positions=0&k_positions=0:4096 gives one row, by the distance.\n",
+                        decay->mean[0], decay->mean[1], decay->distance[1], halves,
                         decay->mean[least], decay->distance[least]);
 }
 

@@ -239,18 +239,54 @@ Test(attention, spelt_out_is_one_request)
         free(canonical[i]);
 }
 
-Test(attention, is_told_in_sentences)
+static void expect_text(const char *target, const char *body, const char *const *lines)
 {
     struct request request;
-    call(&request, "GET", "/v1/attention.txt?kind=rope&" DOGS, NULL);
-    const char *body = call_body(&request);
-    cr_expect(strstr(body, "  rope:dim=64: up to 0.00959892, 2.43 % of the largest output; the "
-                           "order matters\n"));
-    cr_expect(strstr(body, "  none:dim=64: exactly 0, the order does not matter\n"));
-    cr_expect(strstr(body, "difference between the outputs of tokens \"dog\":\n"
-                           "  0.00611705 with rope:dim=64, 0 with none:dim=64\n"));
-    cr_expect(strstr(body, "1.609 nats if all were equal"));
+    call(&request, body ? "POST" : "GET", target, body);
+    const char *text = call_body(&request);
+    cr_expect_eq(request.response.status, 200, "%s", text);
+    for (; *lines; lines++)
+        cr_expect(strstr(text, *lines), "%s: %s\n%s", target, *lines, text);
     call_end(&request);
+}
+
+/* The numbers are those of of_two_dogs, rounded. */
+Test(attention, is_tables_and_sentences_for_a_lesson)
+{
+    expect_text(
+        "/v1/attention.txt?kind=rope&" DOGS, NULL,
+        (const char *const[]){
+            "Weights with rope:dim=64; a row is what a token takes from each:\n"
+            "  query    the    dog chased another    dog\n",
+            "\n    dog 0.1591 0.2710 0.1515  0.1625 0.2560\n",
+            "\nWith none:dim=64:\n  query    the    dog chased another    dog\n",
+            "\n    dog 0.1565 0.2663 0.1476  0.1632 0.2663\n",
+            "\nWith rope:dim=64 the order matters: when tokens change places the outputs change\n"
+            "  by up to 0.00959892, 2.43 % of the largest.\n"
+            "With none:dim=64 the order does not matter: when tokens change places their\n"
+            "  outputs go with them, and change by exactly 0.\n",
+            "\nThe outputs of the tokens \"dog\" differ by up to 0.00611705 with rope:dim=64, by\n"
+            "  exactly 0 with none:dim=64.\n",
+            " of 1.575 to 1.595 nats\n  with rope:dim=64, 1.573 to 1.595 nats with none:dim=64. If "
+            "all were equal it\n  would be 1.609 nats.\n",
+            "\nNext: causal=true hides what comes later; gain=1 ", NULL});
+    expect_text("/v1/attention.txt?kind=none&tokens=2&causal=true", NULL,
+                (const char *const[]){"\n    0      1      0\n    1 0.",
+                                      "\n\nWith none:dim=64 the order matters",
+                                      "\nNext: gain=1 makes content louder; compare=alibi", NULL});
+    expect_text("/v1/attention.txt", "{\"spec\":\"none\",\"scores\":[[0,0],[0,0]]}",
+                (const char *const[]){"\n    1 0.5000 0.5000\n\nHow widely a token looks: ",
+                                      " of 0.6931 to 0.6931 nats\n  with none:dim=64.", NULL});
+}
+
+/* All digits, where they are asked for, and other tensors. */
+Test(attention, in_text_has_all_digits_on_request)
+{
+    static const char all[] = "\n    dog 0.15649466975330814  0.2663297014058286 ";
+    expect_text("/v1/attention.txt?kind=rope&" DOGS "&select=weights_without", NULL,
+                (const char *const[]){all, "\nWith rope:dim=64 the order matters", NULL});
+    expect_text("/v1/attention.txt?kind=none&" DOGS "&numbers=exact", NULL,
+                (const char *const[]){"0.15649466975330814 ", "the order does not matter", NULL});
 }
 
 Test(attention, refuses_what_it_cannot_do)

@@ -144,10 +144,16 @@ Test(similarity, is_told_in_sentences)
         const char *target, *says;
     } cases[] = {
         {"/v1/similarity.txt?kind=sinusoidal&dim=64&positions=0:3",
-         "mean at distance 0: 32, at distance 1: 30.9168\n"},
-        {"/v1/grid.txt?kind=rope2d&dim=8&grid=2x3", "most like it of the others: cell 0,1, 0.885"},
+         "\nTwo positions have 32 in common at distance 0, on average, and 30.9168 at distance 1.\n"
+         "Up to the last distance, 2, it stays above half of that.\n"
+         "The least is 28.3039, at distance 2.\nNext: "},
+        {"/v1/similarity.txt?kind=integer&dim=1&positions=0:4",
+         "\nAt distance 2 it is at most half of that for the first time.\n"},
+        {"/v1/grid.txt?kind=rope2d&dim=8&grid=2x3",
+         "\nCell 1,1 with itself: 1.\nMost like it of the others is cell 0,1: 0.885063.\n"
+         "Least like it is cell 0,0: 0.770126.\nNext: query=0,0 looks from there.\n"},
     };
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct request request;
         call(&request, "GET", cases[i].target, NULL);
         cr_expect(strstr(call_body(&request), cases[i].says), "%s", call_body(&request));

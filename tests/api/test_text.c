@@ -70,3 +70,25 @@ Test(text, column)
         buf_release(&out);
     }
 }
+
+/* Columns are letters, not bytes; what is wider stays whole. */
+Test(text, to_the_right)
+{
+    static const struct {
+        const char *text, *after;
+        size_t columns;
+    } rows[] = {{"ab", "|  ab", 4},
+                {"abc", "|abc", 3},
+                {"abcd", "|abcd", 3},
+                {"\xc3\xa4", "|  \xc3\xa4", 3},
+                {"", "|  ", 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct buf out;
+        buf_init(&out, 4096);
+        buf_putc(&out, '|');
+        text_right(&out, rows[i].columns, rows[i].text);
+        cr_expect(out.len == strlen(rows[i].after) && memcmp(out.data, rows[i].after, out.len) == 0,
+                  "\"%s\": \"%.*s\"", rows[i].text, (int)out.len, out.data);
+        buf_release(&out);
+    }
+}

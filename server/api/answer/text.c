@@ -37,6 +37,14 @@ void text_column(struct buf *out, size_t column)
     spaces(out, now < column ? column - now : now > 0);
 }
 
+void text_right(struct buf *out, size_t columns, const char *text)
+{
+    size_t width = code_points(text, strlen(text));
+
+    spaces(out, width < columns ? columns - width : 0);
+    buf_puts(out, text);
+}
+
 void text_wrap(struct buf *out, size_t indent, const char *text)
 {
     const char *word = text + strspn(text, " \t\n");

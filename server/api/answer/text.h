@@ -15,6 +15,8 @@ void text_wrap(struct buf *out, size_t indent, const char *text);
  * ends its line. */
 #define TEXT_SENTENCE_MAX 1200
 __attribute__((format(printf, 2, 3))) void text_say(struct buf *out, const char *format, ...);
+/* Appends text, right-aligned in so many columns if it is narrower. */
+void text_right(struct buf *out, size_t columns, const char *text);
 /* Spaces up to a column of the last line; at least one if the line has reached it already. */
 void text_column(struct buf *out, size_t column);
 
