@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The daemon on Debian 13, whose libmicrohttpd 1.0 parses requests more strictly than Debian 12's;
-# in the image there is nothing else but the libraries it needs.
+# in the image there is nothing else but the libraries it needs. What npm brings (build/npm) is taken
+# from where the image is built if it is there, and else fetched.
 FROM debian:trixie-slim AS build
 WORKDIR /src
 COPY deploy/deps.sh deploy/

@@ -165,7 +165,7 @@ install: all ## install daemon, library, header, pkg-config file and clients (DE
 	@mkdir -p $(AT)/lib/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' deploy/posenc.pc.in >$(AT)/lib/pkgconfig/posenc.pc
 
-docker: ## build the container image posencd:VERSION
+docker: $(UPLOT)/uPlot.iife.min.js ## build the container image posencd:VERSION
 	docker build -t posencd:$(VERSION) --build-arg VERSION=$(VERSION) \
 	    --build-arg REVISION=$(REVISION) .
 clean: ## remove everything built
