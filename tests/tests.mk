@@ -57,6 +57,7 @@ check: all ## check the house rules: layers, symbols, headers, tables, style, ha
 	@$(if $(SAN)$(filter coverage,$(MODE)),,tests/checks/symbols.sh $(BUILD)/libposenc.a $(BUILD)/libposenc.so)
 	@$(if $(SAN)$(filter-out release,$(MODE)),,tests/checks/hardening.sh $(BUILD)/posencd $(LINK_api))
 	@tests/checks/tables.sh
+	@node tests/checks/texts.mjs
 	@$(BUILD)/posencd --eval /openapi.json | tests/checks/openapi.py proto/openapi.json
 	@tests/checks/systemd.sh
 

@@ -8,6 +8,7 @@ import { readoutList } from "./panels.js";
 import { pageAddress } from "./state.js";
 import { t } from "./words.js";
 
+const SHARP = 2; // pixels of a PNG for each of the page
 const AHEAD = "300px"; // how far below what is seen plots are made
 
 /** Puts a text on the clipboard, also where pages may not do so by themselves. */
@@ -49,8 +50,9 @@ export function problemText(error) {
  * A plot. Of what it is told:
  *   id        names it in addresses and for embedding; unlike any other in the view
  *   title     words above it; with `heading`, the id of an element that has them already, they are not repeated
- *   source()  what to ask now: { path, query, picture, body, data }; or null: nothing. `picture` is its
- *             name under /v1/plots; `body` makes it a POST, and `data` is then what curl has after -d
+ *   source()  what to ask now: { path, query, picture, pictured, body, data }; or null: nothing. `picture`
+ *             is its name under /v1/plots, `pictured` what differs in the query there; `body` makes it a
+ *             POST, and `data` is then what curl has after -d
  *   drawing   { element, update(answer), clear() }: see line.js, heat.js, arrows.js and panels.js
  *   readouts(answer)   pairs of a name and a text to show below
  *   query()   the state of the view, for the snippet that embeds it
@@ -101,7 +103,7 @@ export class Plot {
     const snippet = (label, code) =>
       el("div", { class: "snippet" }, code, copyButton(label, () => code.textContent));
     parts.imageSnippet = snippet(t("plot.copy_image"), parts.image);
-    parts.embed = el("details", { class: "embed" },
+    parts.embed = el("details", { class: "embed", ontoggle: () => this.#point() },
       el("summary", { class: "quiet" }, t("plot.embed")),
       snippet(t("plot.copy_frame"), parts.frame), parts.imageSnippet);
     parts.tools = el("div", { class: "tools" },
@@ -120,10 +122,11 @@ export class Plot {
     if (this.#stale) return this.idle;
     this.#source = this.#told.source();
     const url = this.#source ? address(this.#source.path, this.#source.query) : "";
-    if (url === this.url && this.#source?.body === undefined) return this.idle;
-    this.#abort?.abort();
+    const same = url === this.url && this.#source?.body === undefined;
     this.url = url;
     this.#point();
+    if (same) return this.idle;
+    this.#abort?.abort();
     if (!this.#source) {
       this.drawing.clear();
       return this.idle;
@@ -165,18 +168,18 @@ export class Plot {
     if (!source) return;
     const get = source.body === undefined;
     const picture = get && source.picture
-      ? address(`/v1/plots/${source.picture}`, source.query) : null;
+      ? (suffix, more) => address(`/v1/plots/${source.picture}.${suffix}`,
+        { ...source.query, ...source.pictured, ...more }) : null;
     url.textContent = get ? this.url : `POST ${this.url}`;
     if (get) url.href = this.url;
     csv.href = withSuffix(this.url, "csv");
     csv.hidden = !get;
-    for (const [link, suffix] of [[svg, "svg"], [png, "png"]]) {
-      link.hidden = !picture;
-      if (picture) link.href = withSuffix(picture, suffix);
+    svg.hidden = png.hidden = imageSnippet.hidden = !picture;
+    if (picture) {
+      svg.href = picture("svg");
+      png.href = picture("png", { density: SHARP });
+      image.textContent = `<img src="${location.origin}${picture("svg")}" alt="${this.#told.title}">`;
     }
-    imageSnippet.hidden = !picture;
-    if (picture)
-      image.textContent = `<img src="${location.origin}${withSuffix(picture, "svg")}" alt="${this.#told.title}">`;
     const shown = pageAddress(this.#told.query?.() ?? {}, {
       embedded: true, only: this.id, view: document.body.dataset.view,
       lang: document.documentElement.lang,

@@ -41,7 +41,7 @@ function positions(side) {
 function tableOf(side) {
   return {
     source: () => ({
-      path: "/v1/table", picture: "table",
+      path: "/v1/table", picture: entryOf(side)?.by === "bias" ? "bias" : "table",
       query: { spec: state.get(side), positions: positions(side), dtype: "f32",
         channels: Number(parseSpec(state.get(side)).dim) > CHANNELS_MAX ? `0:${CHANNELS_MAX}` : "" },
     }),
@@ -172,6 +172,39 @@ function attentionOf(side) {
   };
 }
 
+/* A drawing of verdicts: a row for each property, with what was measured. */
+function verdicts() {
+  const body = el("tbody");
+  const heads = ["property", "holds", "measured"].map((name) => t(`explore.properties_${name}`));
+  const drawing = {
+    element: el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("explore.properties") },
+      el("table", { class: "verdicts" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body)),
+    drawn: null,
+    update({ readouts }) {
+      drawing.drawn = Object.fromEntries(Object.entries(readouts).filter(([, each]) => typeof each === "object"));
+      body.replaceChildren(...Object.entries(drawing.drawn).map(([name, { holds, says, ...measured }]) =>
+        el("tr", {},
+          el("th", { scope: "row" }, t(`explore.property_${name}`)),
+          el("td", { class: holds ? "yes" : "no" }, t(holds ? "explore.yes" : "explore.no")),
+          el("td", { lang: "en" }, says, el("div", { class: "faint" }, Object.entries(measured)
+            .filter(([, value]) => value !== null)
+            .map(([key, value]) => `${key.replaceAll("_", " ")} ${digits(value)}`).join(", "))))));
+    },
+    clear() {
+      drawing.drawn = null;
+      body.replaceChildren();
+    },
+  };
+  return drawing;
+}
+
+function propertiesOf(side) {
+  return {
+    source: () => ({ path: "/v1/properties", picture: "properties", query: { spec: state.get(side) } }),
+    drawing: verdicts(),
+  };
+}
+
 /* Whether the catalogue's rows of a kind speak of frequencies. */
 const hasFrequencies = ({ by, schema: { properties } }) =>
   by !== "bias" && ["base", "freqs", "spectrum"].some((key) => properties[key]);
@@ -194,6 +227,7 @@ const aspects = [
   { name: "grid", make: gridOf, keys: [], fits: ({ by, axes }) => by !== "bias" && axes === 2 },
   { name: "attention", make: attentionOf, keys: ["words"], wide: true,
     controls: () => [line({ state, key: "words", label: t("explore.words") })] },
+  { name: "properties", make: propertiesOf, keys: [], wide: true },
 ];
 
 /* One aspect of both sides: a card with a plot for each that it is about. */

@@ -311,10 +311,11 @@ function turns() {
       slider({ state, key: "turn", label: t("lesson.position"), max: ARROWS_END - ARROWS_STEP, step: ARROWS_STEP }),
       player(),
     ],
-    plots: [plot([], {
+    plots: [plot(["turn"], {
       id: "rotation",
       title: t("lesson.arrows.plot"),
       source: () => ({ path: "/v1/rotation", picture: "rotation",
+        pictured: { positions: `0,${state.get("turn")}`, dtype: "" },
         query: { spec: "rope:dim=8", positions: `0:${ARROWS_END}:${ARROWS_STEP}`, content: "random", dtype: "f32" } }),
       drawing,
     })],
@@ -355,7 +356,7 @@ function next() {
       plot(["kept"], {
         id: "decay",
         title: t("lesson.next.decay"),
-        source: () => ({ path: "/v1/similarity", picture: "similarity",
+        source: () => ({ path: "/v1/similarity", picture: "decay",
           query: { spec: `rope:dim=64,kept_pairs=${state.get("kept")}`, positions: "0", k_positions: "0:256" } }),
         drawing: lines({
           x: { label: t("lesson.distance"), unit: t("lesson.positions"), whole: true }, y: { label: t("lesson.similarity") },
