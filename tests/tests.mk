@@ -137,7 +137,7 @@ endef
 bench-programs: $(BENCH:%=$(BUILD)/tests/bench/bench_%) $(BUILD)/tests/bench/bare_mhd
 bench-deps: ## install what the daemon is measured against: nginx, FastAPI; and wrk
 	@deploy/deps.sh bench
-bench: all bench-programs ## measure every target: tables, and build/bench.json; ten minutes
+bench: all bench-programs ## measure every target: build/bench.json, tests/bench/RESULTS.md; ten minutes
 	@tests/bench/run.sh $(BUILD)/posencd $(BUILD)/tests/bench/bare_mhd $(BENCH:%=$(BUILD)/tests/bench/bench_%)
 coverage: ## lines and branches that the tests reach: a table, and build/gcc-coverage/index.html
 	@deploy/deps.sh build test lint

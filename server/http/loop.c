@@ -355,6 +355,8 @@ struct http_service *http_start(const struct http_options *options, const struct
 
 int http_run(struct http_service *service)
 {
+    for (int i = 0; i < 2; i++)
+        pages_age(); /* what it took to get here */
     announce(service);
     service_drive(service);
     uv_run(&service->loop, UV_RUN_DEFAULT);

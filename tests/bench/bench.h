@@ -2,8 +2,9 @@
 /*
  * bench.h: what the benchmarks share: cases measured in turn, round after round, so that a noisy
  * neighbour slows all of them alike, and their medians. A figure is a ratio of two medians of one
- * run. BENCH=TEXT in the environment leaves out cases without that text in their name, and the
- * ratios that need them. Included by one source file per program.
+ * run. In the environment, ROUNDS=N is how often each is measured, and BENCH=TEXT leaves out cases
+ * without that text in their name, and the ratios that need them. Included by one source file per
+ * program.
  */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
@@ -18,9 +19,11 @@
 
 #include "posenc.h"
 
+/* Unless the environment says otherwise. */
 #ifndef BENCH_ROUNDS
 #define BENCH_ROUNDS 11
 #endif
+#define BENCH_ROUNDS_MAX 1000
 /* This thread's own time, so that what else runs on the machine does not count. */
 #ifndef BENCH_CLOCK
 #define BENCH_CLOCK CLOCK_THREAD_CPUTIME_ID
@@ -63,24 +66,32 @@ static bool bench_is_wanted(const struct bench_case *one)
     return !wanted || strstr(one->name, wanted);
 }
 
+static int bench_rounds(void)
+{
+    const char *said = getenv("ROUNDS");
+    long rounds = said ? strtol(said, NULL, 10) : BENCH_ROUNDS;
+    return rounds < 1 ? 1 : rounds > BENCH_ROUNDS_MAX ? BENCH_ROUNDS_MAX : (int)rounds;
+}
+
 /* Fills in the medians. One round before the first is not counted (pages, caches, frequency). */
 static void bench_measure(struct bench_case *cases, size_t n)
 {
-    double *seconds = calloc(n * BENCH_ROUNDS, sizeof *seconds);
+    size_t rounds = (size_t)bench_rounds();
+    double *seconds = calloc(n * rounds, sizeof *seconds);
     if (!seconds)
         abort();
-    for (int round = -1; round < BENCH_ROUNDS; round++)
+    for (size_t round = 0; round <= rounds; round++)
         for (size_t i = 0; i < n; i++) {
             if (!bench_is_wanted(&cases[i]))
                 continue;
             double start = bench_now();
             cases[i].run(cases[i].context);
-            if (round >= 0)
-                seconds[i * BENCH_ROUNDS + (size_t)round] = bench_now() - start;
+            if (round > 0)
+                seconds[i * rounds + round - 1] = bench_now() - start;
         }
     for (size_t i = 0; i < n; i++) {
-        qsort(seconds + i * BENCH_ROUNDS, BENCH_ROUNDS, sizeof *seconds, bench_compare);
-        cases[i].seconds = seconds[i * BENCH_ROUNDS + BENCH_ROUNDS / 2];
+        qsort(seconds + i * rounds, rounds, sizeof *seconds, bench_compare);
+        cases[i].seconds = seconds[i * rounds + rounds / 2];
     }
     free(seconds);
 }
@@ -137,16 +148,20 @@ static void bench_processor(char *out, size_t size)
         fclose(info);
 }
 
+static const char *bench_compiler(void)
+{
+#ifdef __clang__
+    return __VERSION__; /* which has the name */
+#else
+    return "gcc " __VERSION__;
+#endif
+}
+
 static void bench_print(const struct bench_case *cases, size_t cases_n,
                         const struct bench_ratio *ratios, size_t ratios_n, const char *processor)
 {
-    printf("%s, %s kernels, %s %s, median of %d rounds\n\n", processor, pe_isa_name(),
-#ifdef __clang__
-           "clang",
-#else
-           "gcc",
-#endif
-           __VERSION__, BENCH_ROUNDS);
+    printf("%s, %s kernels, %s, median of %d rounds\n\n", processor, pe_isa_name(),
+           bench_compiler(), bench_rounds());
     printf("| case | ms | ns per element |\n| --- | ---: | ---: |\n");
     for (size_t i = 0; i < cases_n; i++)
         if (cases[i].seconds > 0)
@@ -179,7 +194,7 @@ static int bench_report(const char *path, const struct bench_case *cases, size_t
         return path != NULL;
     fprintf(out,
             "{\"processor\":\"%s\",\"isa\":\"%s\",\"compiler\":\"%s\",\"rounds\":%d,\"cases\":[",
-            processor, pe_isa_name(), __VERSION__, BENCH_ROUNDS);
+            processor, pe_isa_name(), bench_compiler(), bench_rounds());
     const char *comma = "";
     for (size_t i = 0; i < cases_n; i++) {
         if (cases[i].seconds == 0)

@@ -3,7 +3,8 @@
 """bench_http.py POSENCD BARE_MHD [FIGURES.json] [P4 P5 ...]: the figures of serving. Starts the
 daemon and what it is compared with (servers.py), loads them with wrk in turn, in short rounds, and
 prints tables; a figure is a ratio of two medians of one run. A server that is not installed (`make
-bench-deps`) is said to be missing and its ratios are not measured. Four minutes in all.
+bench-deps`) is said to be missing and its ratios are not measured. ROUNDS=N in the environment is
+how often each is measured (7): four minutes in all.
 """
 
 import array
@@ -68,6 +69,7 @@ class Bench:
         for what, of, bound in pairs:
             value = medians[what] / medians[of] if what in medians and of in medians else None
             self.figure(key, "%s : %s" % (what, of), value, bound, True, medians)
+        self.figures[key]["unit"] = "requests/s"
 
 
 # ---- Load --------------------------------------------------------------------------------------
@@ -273,7 +275,8 @@ def kept_answers(bench):
 
 # ---- P8: small requests while all workers are busy ---------------------------------------------
 
-PROBE_S = 6
+PROBE_S = 5
+PROBES_MAX = 5  # so often, at most
 PROBE_EVERY_S = 0.005
 PROBE = "/v1/table.json?kind=rope&dim=64&positions=%d"
 
@@ -315,24 +318,29 @@ def mixed_load(bench):
     body = json_rows(8000)
     script = post_script(bench, "large.json", body, "application/json")
     workers = os.cpu_count()
-    idle = probe(daemon.url, PROBE_S)
+    probes = min(ROUNDS, PROBES_MAX)
+    idle = [probe(daemon.url, PROBE_S) for _ in range(probes)]
+    seconds = probes * (PROBE_S + 1) + 2
     posts = []
     load = threading.Thread(
-        target=lambda: posts.append(wrk(daemon.url + "/v1/apply", PROBE_S + 2, 2 * workers, script))
+        target=lambda: posts.append(wrk(daemon.url + "/v1/apply", seconds, 2 * workers, script))
     )
     load.start()
     time.sleep(1)
-    busy = probe(daemon.url, PROBE_S)
+    busy = [probe(daemon.url, PROBE_S) for _ in range(probes)]
     load.join()
     daemon.stop()
     if not posts:
         raise RuntimeError("the posts failed")
     medians = {"posts of %.1f MB a second" % (len(body) / 1e6): posts[0]}
-    print("\n| small GETs | p50 ms | p99 ms | most ms |\n| --- | ---: | ---: | ---: |")
-    for name, values in (("idle", idle), ("all workers busy", busy)):
-        p50, p99 = percentile(values, 0.5), percentile(values, 0.99)
-        medians.update({name + " p50 ms": p50, name + " p99 ms": p99})
-        print("| %s | %.2f | %.2f | %.2f |" % (name, p50, p99, values[-1]))
+    print("\n| small GETs, medians of %d times | p50 ms | p99 ms | least, most p99 |" % probes)
+    print("| --- | ---: | ---: | ---: |")
+    for name, each in (("idle", idle), ("all workers busy", busy)):
+        p50, p99 = ([percentile(values, part) for values in each] for part in (0.5, 0.99))
+        medians[name + " p50 ms"] = statistics.median(p50)
+        medians[name + " p99 ms"] = statistics.median(p99)
+        row = (name, statistics.median(p50), statistics.median(p99), min(p99), max(p99))
+        print("| %s | %.2f | %.2f | %.2f, %.2f |" % row)
     load = (2 * workers, len(body) / 1e6, posts[0])
     print("\n%d connections posting %.1f MB of JSON: %.1f a second" % load)
     print("\n| target | measured | ms | aim | |\n| --- | --- | ---: | ---: | --- |")
@@ -447,10 +455,17 @@ def main():
         sys.exit("bench_http.py: wrk is missing (make bench-deps)")
     work = tempfile.mkdtemp()
     bench = Bench(sys.argv[1], sys.argv[2], work)
+    failed = []
     try:
         for name in names:
-            print("\n### %s: %s" % (name, TARGETS[name][0]))
-            TARGETS[name][1](bench)
+            print("\n### %s: %s" % (name, TARGETS[name][0]), flush=True)
+            try:
+                TARGETS[name][1](bench)
+            except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+                print("\n%s failed: %s" % (name, error))
+                bench.figure(name, "all", None, 0, True, {})
+                failed.append(name)
+            servers.stop_all()
     finally:
         servers.stop_all()
         shutil.rmtree(work)
@@ -459,6 +474,7 @@ def main():
     for path in paths:
         with open(path, "w") as out:
             json.dump(bench.figures, out, indent=1)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@
 #define TEXT_BYTES_MAX  (DIGEST_BYTES_MAX + DIGEST_BYTES_MAX / 4)
 #define SAMPLE_ELEMENTS 512 /* at the beginning, in the middle and at the end of a tensor */
 #define SCRATCH_LINE    64
-#define GUESS_MARGIN    8 /* of the length of a text: an eighth */
+#define GUESS_MARGIN    32 /* of the length of a text: a part */
 
 struct blocks {
     struct pieces pieces;

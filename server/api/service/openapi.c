@@ -152,6 +152,8 @@ struct blob *openapi_new(const struct app *app)
     expand(&out, asset_openapi_json, &arena);
     if (!out.failed)
         blob = blob_from_buf(&out);
+    if (blob)
+        blob_settle(blob);
     buf_release(&out);
     arena_release(&arena);
     return blob;
