@@ -6,9 +6,6 @@
 #include "gzip.h"
 #include "request.h"
 
-/* Of text of numbers, level 1 leaves 46 % at 90 MB/s, level 6 leaves 42 % at 10 MB/s. */
-#define GZIP_LEVEL 1
-
 const char *coding_name(enum coding coding)
 {
     return coding == CODING_GZIP ? "gzip" : "identity";
@@ -30,14 +27,14 @@ bool coding_choose(struct request *request, bool pays, enum coding *coding)
                    accept);
 }
 
-bool coding_apply(enum coding coding, const char *data, size_t len, struct buf *body)
+bool coding_apply(enum coding coding, int level, const char *data, size_t len, struct buf *body)
 {
     struct buf out;
 
     if (coding == CODING_IDENTITY)
         return true;
     buf_init(&out, body->len_max);
-    bool made = gzip_deflate(data, len, GZIP_LEVEL, &out) == GZIP_OK;
+    bool made = gzip_deflate(data, len, level, &out) == GZIP_OK;
     if (made) {
         buf_release(body);
         *body = out;

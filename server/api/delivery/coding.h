@@ -20,6 +20,11 @@ enum coding { CODING_IDENTITY, CODING_GZIP };
 /* Files that may be kept for ever are many at once, and compressed once. */
 #define CODING_PINNED_BYTES_MIN ((size_t)1 << 10)
 
+/* Levels of gzip. Of text of numbers, level 1 leaves 46 % at 90 MB/s, level 6 leaves 42 % at 10
+ * MB/s. */
+#define CODING_LEVEL        1
+#define CODING_PINNED_LEVEL 9
+
 const char *coding_name(enum coding coding); /* "gzip", as fields spell it */
 
 /* Chooses by Accept-Encoding; `pays` tells whether gzip would make the answer much shorter. False
@@ -27,6 +32,6 @@ const char *coding_name(enum coding coding); /* "gzip", as fields spell it */
 bool coding_choose(struct request *request, bool pays, enum coding *coding);
 
 /* Puts the coded bytes in place of `body`. False without memory. */
-bool coding_apply(enum coding coding, const char *data, size_t len, struct buf *body);
+bool coding_apply(enum coding coding, int level, const char *data, size_t len, struct buf *body);
 
 #endif

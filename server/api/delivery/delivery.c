@@ -139,7 +139,7 @@ bool delivery_encode(struct request *request, struct delivery *delivery)
     request->response.content_type = delivery->media_type;
     if (delivery->unmodified)
         return not_modified(request) == STEP_DONE;
-    return coding_apply(delivery->coding, body->data, body->len, body) ||
+    return coding_apply(delivery->coding, CODING_LEVEL, body->data, body->len, body) ||
            err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
 }
 

@@ -22,6 +22,13 @@ static struct bytes bytes_of(const struct response *response)
                 : (struct bytes){response->body.data, response->body.len};
 }
 
+static bool is_pinned(const struct request *request)
+{
+    const struct endpoint *endpoint = request->route->endpoint;
+
+    return endpoint->cache == CACHE_PINNED;
+}
+
 enum step service_deliver(struct request *request, const unsigned char *digest)
 {
     const struct app *app = request->app;
@@ -34,8 +41,7 @@ enum step service_deliver(struct request *request, const unsigned char *digest)
     }
     request->state = delivery;
     delivery->media_type = request->response.content_type;
-    const struct endpoint *endpoint = request->route->endpoint;
-    size_t least = endpoint->cache == CACHE_PINNED ? CODING_PINNED_BYTES_MIN : CODING_BYTES_MIN;
+    size_t least = is_pinned(request) ? CODING_PINNED_BYTES_MIN : CODING_BYTES_MIN;
     if (!coding_choose(request, bytes.len >= least, &delivery->coding))
         return STEP_FAILED;
     if (digest)
@@ -58,7 +64,8 @@ enum step service_encode(struct request *request)
     struct bytes bytes = bytes_of(response);
 
     response->body.len_max = SERVICE_BYTES_MAX;
-    if (!coding_apply(delivery->coding, bytes.data, bytes.len, &response->body)) {
+    int level = is_pinned(request) ? CODING_PINNED_LEVEL : CODING_LEVEL;
+    if (!coding_apply(delivery->coding, level, bytes.data, bytes.len, &response->body)) {
         err_add(&request->err, ERR_overloaded, NULL, NULL, "no memory for the answer");
         return STEP_FAILED;
     }

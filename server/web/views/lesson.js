@@ -11,7 +11,7 @@ import { Plot } from "../plot.js";
 import { State } from "../state.js";
 import { digits, t } from "../words.js";
 
-const ARROWS_END = 32; // positions that arrows turn through, in steps small enough to look smooth
+const ARROWS_END = 16; // positions that arrows turn through, in steps small enough to look smooth
 const ARROWS_STEP = 0.125;
 const ARROWS_PER_SECOND = 3;
 const GRID = 14;
@@ -142,7 +142,7 @@ function sinusoids() {
         steps: [128, 512, 2048, 8192, 32768, 131072] }),
     ],
     plots: [
-      table("sinusoidal", ["dim", "base"], t("lesson.sinusoids.table"), spec, [-1, 1, 64]),
+      table("sinusoidal", ["dim", "base"], t("lesson.sinusoids.table"), spec, [-1, 1, 48]),
       plot(["dim", "base"], {
         id: "waves",
         title: t("lesson.sinusoids.waves"),
