@@ -23,9 +23,7 @@ static struct pe__ball scaled_ball(const struct pe_attention *job, struct pe__ba
 {
     if (job->scale != 1)
         sum = pe__ball_mul(sum, pe__ball_exact(job->scale));
-    if (job->scale_sqrt_dim)
-        sum = pe__ball_div(sum, pe__ball_sqrt(pe__ball_exact((double)job->dim)));
-    return sum;
+    return job->scale_sqrt_dim ? pe__by_root(sum, job->dim) : sum;
 }
 
 static struct pe__ball score_ball(const struct work *work)
@@ -51,13 +49,8 @@ static void summand_exact(const void *context, size_t i, mpfr_t y)
         return;
     if (job->scale != 1)
         mpfr_mul_d(y, y, job->scale, MPFR_RNDN);
-    if (job->scale_sqrt_dim) {
-        mpfr_t root;
-        mpfr_init2(root, mpfr_get_prec(y));
-        mpfr_sqrt_ui(root, job->dim, MPFR_RNDN);
-        mpfr_div(y, y, root, MPFR_RNDN);
-        mpfr_clear(root);
-    }
+    if (job->scale_sqrt_dim)
+        pe__by_root_exact(job->dim, y);
 }
 
 static void score_exact(const void *context, size_t i, mpfr_t y)

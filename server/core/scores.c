@@ -65,9 +65,7 @@ static struct pe__ball score_ball(struct work *work)
         score = pe__ball_mul(score, pe__ball_exact(job->scale));
     if (job->normalize == PE_NORMALIZE_MEAN)
         score = pe__ball_div(score, pe__ball_exact((double)job->dim / 2));
-    if (job->scale_sqrt_dim)
-        score = pe__ball_div(score, pe__ball_sqrt(pe__ball_exact((double)job->dim)));
-    return score;
+    return job->scale_sqrt_dim ? pe__by_root(score, job->dim) : score;
 }
 
 /* ---- Outputs ------------------------------------------------------------------------------ */

@@ -122,5 +122,7 @@ void pe__code_exact(const struct pe__cell *cell, const struct pe_plan *plan,
 
 /* An output to the precision of y (a pe__exact_fn: context is the cell, i the output). */
 void pe__cell_exact(const void *context, size_t i, mpfr_t y);
+/* y by the square root of dim, to the precision of y: scale_sqrt_dim. */
+void pe__by_root_exact(size_t dim, mpfr_t y);
 
 #endif

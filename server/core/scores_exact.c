@@ -219,6 +219,15 @@ static void mean_length_exactly(const struct pe__cell *cell, const double *vecto
 
 /* ---- Scores ------------------------------------------------------------------------------- */
 
+void pe__by_root_exact(size_t dim, mpfr_t y)
+{
+    mpfr_t root;
+    mpfr_init2(root, mpfr_get_prec(y));
+    mpfr_sqrt_ui(root, dim, MPFR_RNDN);
+    mpfr_div(y, y, root, MPFR_RNDN);
+    mpfr_clear(root);
+}
+
 static void divide(const struct pe__cell *cell, mpfr_t y, mpfr_srcptr divisor)
 {
     if (mpfr_zero_p(divisor)) {
@@ -284,13 +293,8 @@ static void score_exactly(const struct pe__cell *cell, mpfr_t y)
     mpfr_mul_d(y, y, job->scale, MPFR_RNDN);
     if (job->normalize == PE_NORMALIZE_MEAN)
         mpfr_div_d(y, y, (double)job->dim / 2, MPFR_RNDN);
-    if (job->scale_sqrt_dim) {
-        mpfr_t root;
-        mpfr_init2(root, mpfr_get_prec(y));
-        mpfr_sqrt_ui(root, job->dim, MPFR_RNDN);
-        mpfr_div(y, y, root, MPFR_RNDN);
-        mpfr_clear(root);
-    }
+    if (job->scale_sqrt_dim)
+        pe__by_root_exact(job->dim, y);
 }
 
 /* The score, less what it was rounded to. */

@@ -75,6 +75,12 @@ static inline const struct pe__row *pe__key_code(const struct pe__parts *parts)
     return parts->job->anchor_is_key ? &parts->anchor_code : &parts->place_code;
 }
 
+/* A score by the square root of dim: scale_sqrt_dim. */
+static inline struct pe__ball pe__by_root(struct pe__ball score, size_t dim)
+{
+    return pe__ball_div(score, pe__ball_sqrt(pe__ball_exact((double)dim)));
+}
+
 /* One part, and the sum of all the score has, summed over the chosen vectors. */
 struct pe__ball pe__part_ball(const struct pe__parts *parts, enum pe__part part);
 struct pe__ball pe__parts_sum(const struct pe__parts *parts);
