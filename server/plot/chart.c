@@ -12,8 +12,8 @@
 #define SWATCH        (18 * UNIT)
 #define TITLE_PERCENT 125 /* of the size of captions */
 #define BAR_WIDTH     (12 * UNIT)
-#define BAR_CELLS     64
-#define LINE_WIDTH    180
+#define SHADE_TICKS   6
+#define LINE_WIDTH    200
 #define ROOM_MIN      (40 * UNIT) /* of a panel with its axes, either way */
 
 #define ELLIPSIS "\xe2\x80\xa6"
@@ -133,42 +133,54 @@ void chart_note(struct figure *figure, const char *text)
     body->bottom = box.top - GAP / 2;
 }
 
-void chart_shades(struct figure *figure, const struct shades *shades)
+static struct scale shades_scale(const struct shades *shades, struct ticks *ticks)
 {
-    struct box *body = &figure->body;
-    int32_t size = figure->text_size, wide = 0;
     struct scale scale = scale_make(SCALE_LINEAR, shades->low, shades->high, true);
+    scale_ticks(&scale, SHADE_TICKS, false, ticks);
+    return scale;
+}
+
+void chart_shades_room(struct figure *figure, const struct shades *shades)
+{
+    int32_t size = figure->text_size, wide = 0;
     struct ticks ticks;
 
-    uint8_t *levels = arena_alloc(figure->arena, BAR_CELLS);
+    shades_scale(shades, &ticks);
+    for (size_t i = 0; i < ticks.n; i++)
+        if (font_width(ticks.text[i], size) > wide)
+            wide = font_width(ticks.text[i], size);
+    wide += BAR_WIDTH + GAP / 2;
+    if (font_width(shades->name, size) > wide)
+        wide = font_width(shades->name, size);
+    figure->body.right -= wide + 2 * GAP;
+    figure->cramped |= figure->body.right - figure->body.left < ROOM_MIN;
+}
+
+void chart_shades(struct figure *figure, const struct shades *shades, const struct box *area)
+{
+    int32_t size = figure->text_size;
+    struct ticks ticks;
+    struct scale scale = shades_scale(shades, &ticks);
+    struct box bar = {area->right + 2 * GAP, area->top, area->right + 2 * GAP + BAR_WIDTH,
+                      area->bottom};
+    uint8_t *levels = arena_alloc(figure->arena, LEVELS_N);
+
     if (!levels) {
         figure->failed = true;
         return;
     }
-    for (int i = 0; i < BAR_CELLS; i++)
-        levels[BAR_CELLS - 1 - i] = (uint8_t)(i * (LEVELS_N - 1) / (BAR_CELLS - 1));
-    scale_ticks(&scale, 6, false, &ticks);
-    for (size_t i = 0; i < ticks.n; i++)
-        if (font_width(ticks.text[i], size) > wide)
-            wide = font_width(ticks.text[i], size);
-    int32_t name = font_width(shades->name, size);
-    int32_t column = BAR_WIDTH + GAP / 2 + wide > name ? BAR_WIDTH + GAP / 2 + wide : name;
-    struct box bar = {body->right - column, body->top + line_height(size) + GAP / 2, 0,
-                      body->bottom - GAP};
-    bar.right = bar.left + BAR_WIDTH;
-    figure->cramped |= bar.bottom - bar.top < ROOM_MIN || bar.left - body->left < ROOM_MIN;
-    figure_text(figure, (struct point){bar.left, body->top + size}, ANCHOR_START, INK_MUTED, size,
-                shades->name);
-    figure_cells(figure, &bar, BAR_CELLS, 1, levels, shades->ramp);
+    for (int i = 0; i < LEVELS_N; i++)
+        levels[LEVELS_N - 1 - i] = (uint8_t)i;
+    figure_text(figure, (struct point){bar.left, bar.top - GAP / 2 - size * 4 / 10}, ANCHOR_START,
+                INK_MUTED, size, shades->name);
+    figure_cells(figure, &bar, LEVELS_N, 1, levels, shades->ramp);
     scale.from = bar.bottom;
     scale.to = bar.top;
-    for (size_t i = 0; i < ticks.n; i++)
-        figure_text(
-            figure,
-            (struct point){bar.right + GAP / 2, scale_at(&scale, ticks.at[i]) + size * 35 / 100},
-            ANCHOR_START, INK_MUTED, size,
-            arena_strndup(figure->arena, ticks.text[i], strlen(ticks.text[i])));
-    body->right = bar.left - 2 * GAP;
+    for (size_t i = 0; i < ticks.n; i++) {
+        int32_t base = scale_at(&scale, ticks.at[i]) + size * 35 / 100;
+        figure_text(figure, (struct point){bar.right + GAP / 2, base}, ANCHOR_START, INK_MUTED,
+                    size, arena_strndup(figure->arena, ticks.text[i], strlen(ticks.text[i])));
+    }
 }
 
 /* The number of columns whose boxes come nearest to the aspect. */

@@ -38,10 +38,12 @@ struct shades {
     enum ramp ramp;
 };
 
+/* A line, and what it is of. */
 struct legend {
     const char *text;
     enum ink ink;
     bool dashed;
+    int32_t width; /* 0: as usual */
 };
 
 /* Title, and a line of second rank (NULL: none), on top. Both are shortened where they are too
@@ -51,8 +53,10 @@ void chart_title(struct figure *figure, const char *title, const char *below);
 void chart_legend(struct figure *figure, const struct legend *entries, size_t n);
 /* A sentence at the bottom, in as many lines as it takes. */
 void chart_note(struct figure *figure, const char *text);
-/* At the right, what the colours mean. */
-void chart_shades(struct figure *figure, const struct shades *shades);
+/* Room at the right for what the colours mean; chart_shades() puts it beside an area, once that is
+ * known. */
+void chart_shades_room(struct figure *figure, const struct shades *shades);
+void chart_shades(struct figure *figure, const struct shades *shades, const struct box *area);
 /* The body in n boxes, row by row; `aspect`: width of a box over its height that is best, x 100. */
 void chart_split(struct figure *figure, size_t n, int32_t aspect, struct box *boxes);
 /* Axes around the panel's area, within the box; `caption` above, NULL: none. Cells get an area in

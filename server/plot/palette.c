@@ -5,16 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define GRAY_OF_BLACK 117
+
 /* Light, dark. */
 static const uint32_t inks[INK_SERIES][2] = {
     [INK_PAPER] = {0xffffff, 0x16181d},   [INK_TEXT] = {0x1c1e21, 0xe8eaed},
     [INK_MUTED] = {0x5a6068, 0xa9b0ba},   [INK_AXIS] = {0x80868e, 0x868d97},
     [INK_RULE] = {0xe4e6e9, 0x2d3138},    [INK_SHADE] = {0xf1f3f6, 0x20242b},
-    [INK_ON_DARK] = {0xffffff, 0xffffff}, [INK_ON_LIGHT] = {0x101214, 0x101214},
+    [INK_ON_DARK] = {0xffffff, 0xffffff}, [INK_ON_LIGHT] = {0x000000, 0x000000},
 };
 
 static const uint32_t series[SERIES_N][2] = {
-    {0x0072b2, 0x4fa8e0}, {0xd55e00, 0xff8a45}, {0x009e73, 0x2cc79a}, {0xb45c93, 0xe59ac6},
+    {0x0072b2, 0x4fa8e0}, {0xc04a00, 0xff8a45}, {0x009e73, 0x2cc79a}, {0xb45c93, 0xe59ac6},
     {0xb87a00, 0xf2b632}, {0x3a93c8, 0x8cd0f5}, {0x3c4043, 0xd8d8d8}, {0x7d6f00, 0xf0e442},
 };
 
@@ -50,7 +52,7 @@ uint32_t palette_level(enum palette palette, enum ramp ramp, uint8_t level)
 /* Lines in the colours of a ramp, as far as they stand out from the paper. */
 static uint32_t series_of_ramp(enum palette palette, enum theme theme, unsigned i)
 {
-    unsigned first = theme == THEME_DARK ? 100 : 0, last = theme == THEME_DARK ? 255 : 150;
+    unsigned first = theme == THEME_DARK ? 110 : 0, last = theme == THEME_DARK ? 255 : 135;
     return palette_level(palette, RAMP_RISING,
                          (uint8_t)(first + i * (last - first) / (SERIES_N - 1)));
 }
@@ -68,6 +70,9 @@ uint32_t palette_ink(enum palette palette, enum theme theme, enum ink ink)
 enum ink palette_on(enum palette palette, enum ramp ramp, uint8_t level)
 {
     uint32_t colour = palette_level(palette, ramp, level);
-    uint32_t light = 299 * (colour >> 16) + 587 * (colour >> 8 & 0xff) + 114 * (colour & 0xff);
-    return light < 128 * 1000 ? INK_ON_DARK : INK_ON_LIGHT;
+    uint32_t red = colour >> 16, green = colour >> 8 & 0xff, blue = colour & 0xff;
+    /* Light is about the square of the value; from this gray on black stands out more than white.
+     */
+    uint32_t light = (2126 * red * red + 7152 * green * green + 722 * blue * blue) / 10000;
+    return light < GRAY_OF_BLACK * GRAY_OF_BLACK ? INK_ON_DARK : INK_ON_LIGHT;
 }

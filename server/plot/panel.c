@@ -8,7 +8,9 @@
 
 #define TICK_GAP   (4 * UNIT)
 #define LABEL_GAP  (10 * UNIT) /* between the labels of an axis */
+#define LINE_TICKS 10          /* of an axis of lines, at most */
 #define AREA_MIN   (24 * UNIT)
+#define AREA_LOW   (44 * UNIT) /* of a height, from which it needs no more room */
 #define THIN       UNIT
 #define LINE_WIDTH 180
 #define DOTS_UNTIL 40 /* values of a line that are also dots */
@@ -116,7 +118,7 @@ static void ticks_below(struct figure *figure, const struct axis *axis, const st
 
     if (words_below(figure, axis, scale, ticks))
         return;
-    for (size_t max = axis->cells_n > 0 ? TICKS_MAX : 10; max > 0; max--) {
+    for (size_t max = axis->cells_n > 0 ? TICKS_MAX : LINE_TICKS; max > 0; max--) {
         axis_ticks(axis, scale, max, ticks);
         if (are_apart(ticks, scale, size))
             return;
@@ -125,7 +127,12 @@ static void ticks_below(struct figure *figure, const struct axis *axis, const st
 
 /* ---- Axes ----------------------------------------------------------------------------------- */
 
-/* Cells of whole pixels, if they are not too small for that. */
+/* Whole pixels, unless they would be much less. */
+static int32_t evened(int32_t length)
+{
+    return length % UNIT * 6 <= length ? length - length % UNIT : length;
+}
+
 static void fit_cells(struct box *area, const struct axis *x, const struct axis *y, bool square)
 {
     int32_t width = (area->right - area->left) / (int32_t)x->cells_n;
@@ -133,10 +140,8 @@ static void fit_cells(struct box *area, const struct axis *x, const struct axis 
 
     if (square)
         width = height = width < height ? width : height;
-    if (width >= 2 * UNIT)
-        width -= width % UNIT;
-    if (height >= 2 * UNIT)
-        height -= height % UNIT;
+    width = evened(width);
+    height = evened(height);
     int32_t spare = area->right - area->left - width * (int32_t)x->cells_n;
     area->left += spare / 2 - spare / 2 % UNIT;
     area->right = area->left + width * (int32_t)x->cells_n;
@@ -148,11 +153,11 @@ static const char *kept(struct figure *figure, const char *text)
     return arena_strndup(figure->arena, text, strlen(text));
 }
 
-static void draw_x(struct figure *figure, const struct panel *panel, const struct axis *axis,
+static void draw_x(struct figure *figure, const struct panel *panel, const char *name,
                    const struct ticks *ticks, bool rules)
 {
     const struct box *area = &panel->area;
-    int32_t size = figure->text_size, base = area->bottom + TICK_GAP + size;
+    int32_t size = figure->text_size, base = area->bottom + size * 14 / 10;
 
     for (size_t i = 0; i < ticks->n; i++) {
         int32_t x = scale_at(&panel->x, ticks->at[i]);
@@ -162,10 +167,10 @@ static void draw_x(struct figure *figure, const struct panel *panel, const struc
         figure_text(figure, (struct point){x, base}, ANCHOR_MIDDLE, INK_MUTED, size,
                     kept(figure, ticks->text[i]));
     }
-    if (axis->name)
+    if (name)
         figure_text(figure, (struct point){(area->left + area->right) / 2, base + size * 14 / 10},
                     ANCHOR_MIDDLE, INK_MUTED, size,
-                    chart_shorten(figure, axis->name, size, area->right - area->left));
+                    chart_shorten(figure, name, size, area->right - area->left));
 }
 
 static void draw_y(struct figure *figure, const struct panel *panel, const struct ticks *ticks,
@@ -190,48 +195,93 @@ static int32_t whole(int32_t place)
     return place - place % UNIT + UNIT / 2;
 }
 
+/* What surrounds an area. */
+struct surroundings {
+    const char *caption, *x_name, *y_name; /* NULL: none */
+    struct ticks beside;
+};
+
+/* The area's height. In a low box the names of axes give way. */
+static void place_rows(struct figure *figure, const struct box *box, struct box *area,
+                       struct surroundings *around)
+{
+    int32_t size = figure->text_size, line = size * 14 / 10;
+
+    for (;;) {
+        int32_t above = (around->caption ? line : 0) + (around->y_name ? line : 0);
+        int32_t below = (around->x_name ? 2 : 1) * line + size / 4;
+        area->top = whole(box->top + above + TICK_GAP);
+        area->bottom = whole(box->bottom - TICK_GAP - below);
+        if (area->bottom - area->top >= AREA_LOW || !(around->x_name || around->y_name))
+            return;
+        if (around->x_name)
+            around->x_name = NULL;
+        else
+            around->y_name = NULL;
+    }
+}
+
+/* And its width, with the ticks at its side. */
+static void place_columns(struct figure *figure, const struct box *box, const struct axis *x,
+                          const struct axis *y, struct panel *panel, struct ticks *beside)
+{
+    int32_t size = figure->text_size, height = panel->area.bottom - panel->area.top;
+    int32_t rows = height / (size * 15 / 10), most = (box->right - box->left) / 3;
+    int32_t rows_max = y->cells_n > 0 ? TICKS_MAX : LINE_TICKS;
+    struct ticks below;
+
+    axis_ticks(y, &panel->y, rows < 2 ? 2 : (size_t)(rows > rows_max ? rows_max : rows), beside);
+    for (size_t i = 0; i < beside->n; i++)
+        beside->text[i] = chart_shorten(figure, beside->text[i], size, most);
+    panel->area.left = whole(box->left + widest(beside, size) + TICK_GAP);
+    axis_ticks(x, &panel->x, 2, &below);
+    int32_t over = x->labels ? 0 : widest(&below, size) / 2;
+    panel->area.right = whole(box->right - over);
+}
+
+/* Captions begin where the labels beside the area do. */
+static void draw_names(struct figure *figure, const struct box *box, int32_t left,
+                       const struct surroundings *around)
+{
+    int32_t size = figure->text_size, base = box->top + size;
+
+    if (around->caption) {
+        figure_text(figure, (struct point){left, base}, ANCHOR_START, INK_TEXT, size,
+                    chart_shorten(figure, around->caption, size, box->right - left));
+        base += size * 14 / 10;
+    }
+    if (around->y_name)
+        figure_text(figure, (struct point){left, base}, ANCHOR_START, INK_MUTED, size,
+                    chart_shorten(figure, around->y_name, size, box->right - left));
+}
+
 void chart_axes(struct figure *figure, const struct box *box, const char *caption,
                 const struct axis *x, const struct axis *y, bool square, struct panel *panel)
 {
-    int32_t size = figure->text_size, line = size * 14 / 10, top = box->top;
+    struct surroundings around = {.caption = caption, .x_name = x->name, .y_name = y->name};
+    struct box *area = &panel->area;
     bool cells = x->cells_n > 0;
-    struct ticks below, beside;
+    struct ticks below;
 
-    if (caption) {
-        figure_text(figure, (struct point){box->left, top + size}, ANCHOR_START, INK_TEXT, size,
-                    chart_shorten(figure, caption, size, box->right - box->left));
-        top += line;
-    }
-    if (y->name) {
-        figure_text(figure, (struct point){box->left, top + size}, ANCHOR_START, INK_MUTED, size,
-                    chart_shorten(figure, y->name, size, box->right - box->left));
-        top += line;
-    }
     panel->x = axis_scale(x);
     panel->y = axis_scale(y);
-    struct box *area = &panel->area;
-    area->top = whole(top + TICK_GAP);
-    area->bottom = whole(box->bottom - TICK_GAP - line * (x->name ? 2 : 1) - size / 4);
-    int32_t rows = (area->bottom - area->top) / (size * (cells ? 15 : 24) / 10);
-    axis_ticks(y, &panel->y, rows < 2 ? 2 : rows > TICKS_MAX ? TICKS_MAX : (size_t)rows, &beside);
-    for (size_t i = 0; i < beside.n; i++)
-        beside.text[i] = chart_shorten(figure, beside.text[i], size, (box->right - box->left) / 3);
-    area->left = whole(box->left + widest(&beside, size) + TICK_GAP);
-    axis_ticks(x, &panel->x, 2, &below);
-    area->right = whole(box->right - (cells ? 0 : widest(&below, size) / 2));
+    place_rows(figure, box, area, &around);
+    place_columns(figure, box, x, y, panel, &around.beside);
     if (area->right - area->left < AREA_MIN || area->bottom - area->top < AREA_MIN) {
         figure->cramped = true;
         return;
     }
+    int32_t gutter = area->left - box->left;
     if (cells)
         fit_cells(area, x, y, square);
+    draw_names(figure, box, area->left - gutter, &around);
     panel->x.from = area->left;
     panel->x.to = area->right;
     panel->y.from = y->first_on_top ? area->top : area->bottom;
     panel->y.to = y->first_on_top ? area->bottom : area->top;
     ticks_below(figure, x, &panel->x, &below);
-    draw_x(figure, panel, x, &below, !cells);
-    draw_y(figure, panel, &beside, !cells);
+    draw_x(figure, panel, around.x_name, &below, !cells);
+    draw_y(figure, panel, &around.beside, !cells);
     if (!cells)
         figure_rule(figure, (struct point){area->left, area->bottom},
                     (struct point){area->right, area->bottom}, INK_AXIS, THIN);
@@ -253,12 +303,12 @@ void chart_line(struct figure *figure, const struct panel *panel, const double *
             continue;
         }
         if (i > from + 1) {
-            struct mark *line =
-                figure_line(figure, points + from, i - from, style->ink, LINE_WIDTH);
+            struct mark *line = figure_line(figure, points + from, i - from, style->ink,
+                                            style->width ? style->width : LINE_WIDTH);
             line->name = style->text;
             line->dashed = style->dashed;
         }
-        if (i > from && (i == from + 1 || n <= DOTS_UNTIL))
+        if (i > from && (i == from + 1 || (n <= DOTS_UNTIL && !style->width)))
             figure_dots(figure, points + from, i - from, style->ink, DOT_RADIUS);
         from = i + 1;
     }

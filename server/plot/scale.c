@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LN2     0.69314718055994530942
-#define LOG10_2 0.30102999566398119521
-#define STEPS_N 3
-#define MOST    1e300
-#define FAR_OFF 4096 /* of places beyond the ends, in times the length */
+#define LN2         0.69314718055994530942
+#define LOG10_2     0.30102999566398119521
+#define STEPS_N     3
+#define TICK_DIGITS 6
+#define MOST        1e300
+#define FAR_OFF     4096 /* of places beyond the ends, in times the length */
 
 /* The series of atanh, for a mantissa near 1: an error below 1e-15. */
 static double log_2(double value)
@@ -53,7 +54,7 @@ static double ten_to(int exponent)
 static double round_step(double length, size_t max)
 {
     static const double steps[STEPS_N] = {1, 2, 5};
-    double least = length / (double)max;
+    double least = length / (double)max * (1 - 1e-9);
     int exponent = (int)floor(log_2(least) * LOG10_2) - 1;
 
     for (;; exponent++)
@@ -112,54 +113,70 @@ void scale_print(double value, int digits, char out[TICK_TEXT_MAX])
                  exponent < 0 ? minus : "", exponent < 0 ? -exponent : exponent);
 }
 
-static void add(struct ticks *ticks, double at)
+/* With as many digits as tell it from its neighbours. */
+static void add(struct ticks *ticks, double at, double step)
 {
+    int digits = TICK_DIGITS;
+
+    for (double steps = fabs(at) / step; steps >= 1e5 && digits < 17; steps /= 10)
+        digits++;
     ticks->at[ticks->n] = at;
     ticks->text[ticks->n] = ticks->printed[ticks->n];
-    scale_print(at, 6, ticks->printed[ticks->n++]);
+    scale_print(at, digits, ticks->printed[ticks->n++]);
 }
 
+/* The multiples of a step on the scale, first and last. */
+static size_t multiples(const struct scale *scale, double step, double *first)
+{
+    *first = ceil(scale->low / step - 1e-9);
+    double n = floor(scale->high / step + 1e-9) - *first + 1;
+    return n < TICKS_MAX ? (size_t)fmax(n, 0) : TICKS_MAX + 1;
+}
+
+/* By the least round step that gives no more than `max`. */
 static void linear_ticks(const struct scale *scale, size_t max, bool whole, struct ticks *ticks)
 {
-    double step = round_step(scale->high - scale->low, max > 1 ? max - 1 : 1);
+    double step = round_step(scale->high - scale->low, max + 1), first;
 
     if (whole && step < 1)
         step = 1;
-    double first = ceil(scale->low / step - 1e-9), last = floor(scale->high / step + 1e-9);
-    for (double i = first; i <= last && ticks->n < max; i++)
-        add(ticks, i * step);
+    while (multiples(scale, step, &first) > max)
+        step = round_step(step * 1.5, 1);
+    for (size_t i = 0, n = multiples(scale, step, &first); i < n; i++)
+        add(ticks, (first + (double)i) * step, step);
 }
 
-/* 10^-3 and 2^16 with small digits above, 1 .. 10000 as they are. */
-static void add_power(struct ticks *ticks, int base, int exponent)
+/* 10^-3 and 2^16 with small digits above, or as they are. */
+static void add_power(struct ticks *ticks, int base, int exponent, bool plain)
 {
     static const char *const raised[] = {
         "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
         "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
-    double value = base == 2 ? ldexp(1, exponent) : ten_to(exponent);
     char *text = ticks->printed[ticks->n];
+    int size = exponent < 0 ? -exponent : exponent;
 
     ticks->text[ticks->n] = text;
-    ticks->at[ticks->n++] = value;
-    if (value >= 0.01 && value < 100000) {
-        scale_print(value, 6, text);
-        return;
-    }
-    int size = exponent < 0 ? -exponent : exponent;
-    snprintf(text, TICK_TEXT_MAX, "%d%s%s%s", base, exponent < 0 ? "\xe2\x81\xbb" : "",
-             size >= 10 ? raised[size / 10 % 10] : "", raised[size % 10]);
+    ticks->at[ticks->n] = base == 2 ? ldexp(1, exponent) : ten_to(exponent);
+    if (plain || exponent == 0)
+        scale_print(ticks->at[ticks->n], TICK_DIGITS, text);
+    else
+        snprintf(text, TICK_TEXT_MAX, "%d%s%s%s%s", base, exponent < 0 ? "\xe2\x81\xbb" : "",
+                 size >= 100 ? raised[size / 100 % 10] : "",
+                 size >= 10 ? raised[size / 10 % 10] : "", raised[size % 10]);
+    ticks->n++;
 }
 
 static void power_ticks(const struct scale *scale, size_t max, struct ticks *ticks)
 {
     double low = transformed(scale->type, scale->low), high = transformed(scale->type, scale->high);
     int first = (int)ceil(low - 1e-9), last = (int)floor(high + 1e-9), step = 1;
+    bool plain = scale->low >= 1e-3 && scale->high < (scale->type == SCALE_LOG2 ? 1e6 : 1e5);
 
-    while ((last - first) / step + 1 > (int)max)
+    while (step < (last - first) / (int)max + 1)
         step++;
     for (int i = first; i <= last; i++)
         if (i % step == 0 && ticks->n < max)
-            add_power(ticks, scale->type == SCALE_LOG2 ? 2 : 10, i);
+            add_power(ticks, scale->type == SCALE_LOG2 ? 2 : 10, i, plain);
 }
 
 void scale_ticks(const struct scale *scale, size_t max, bool whole, struct ticks *ticks)

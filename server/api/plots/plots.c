@@ -51,7 +51,7 @@ const size_t plot_keys_n = sizeof plot_keys / sizeof plot_keys[0];
 
 // clang-format off
 PLOT(table, table, ALL, "Picture of a table: positions by channels, as colours.",
-     .title = "Table", .selects = true, .draw = plot_draw_matrix)
+     .title = "Table", .selects = true, .draw = plot_draw_table)
 PLOT(waves, table, ~BIASES, "Picture of channels as curves over the positions.",
      .title = "Channels as waves", .defaults = DEFAULTS({"positions", "0:128"}),
      .draw = plot_draw_waves)
@@ -79,7 +79,7 @@ PLOT(grid, grid, ALL, "Picture of the similarity of one patch with all others.",
 PLOT(precision, precision, ALL, "Picture of errors against the position, for each pipeline.",
      .title = "Error by position", .selects = true, .draw = plot_draw_precision)
 PLOT(bias, table, BIASES, "Picture of what is added to scores, queries by keys, head by head.",
-     .title = "Bias", .draw = plot_draw_matrix)
+     .title = "Bias", .draw = plot_draw_table)
 PLOT(properties, properties, ALL, "Picture of the properties of an encoding, with verdicts.",
      .title = "Properties", .draw = plot_draw_properties)
 // clang-format on

@@ -73,7 +73,8 @@ struct legend plot_series(const struct plotting *plotting, const char *text, siz
 /* At most `most` of n things, evenly; how many. */
 size_t plot_spread(size_t n, size_t most, size_t *chosen);
 
-void plot_draw_matrix(struct plotting *plotting); /* plots_cells.c */
+void plot_draw_table(struct plotting *plotting); /* plots_cells.c */
+void plot_draw_matrix(struct plotting *plotting);
 void plot_draw_angles(struct plotting *plotting);
 void plot_draw_attention(struct plotting *plotting);
 void plot_draw_attention_pair(struct plotting *plotting);

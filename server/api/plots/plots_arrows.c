@@ -119,7 +119,8 @@ void plot_draw_rotation(struct plotting *plotting)
                              arrows.columns);
     for (size_t i = 0; i < arrows.rows_n; i++)
         styles[i] = plot_series(
-            plotting, plot_named(plotting, "position", arrows.positions[arrows.rows_at[i]]), i);
+            plotting,
+            plot_named(plotting, i == 0 ? "position" : "", arrows.positions[arrows.rows_at[i]]), i);
     chart_title(figure, plotting->title, below);
     chart_legend(figure, styles, arrows.rows_n);
     chart_split(figure, arrows.pairs_n, 85, boxes);

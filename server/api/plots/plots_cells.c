@@ -5,6 +5,7 @@
 #include "plots.h"
 
 #define FRAME_WIDTH (2 * UNIT)
+#define ALIKE_RATIO 4 /* from which a matrix is too long for cells that are squares */
 
 /* Matrices side by side, one below the other in memory. */
 struct matrices {
@@ -12,6 +13,7 @@ struct matrices {
     const double *values;
     const struct output *output; /* its last two axes are theirs */
     const char *unit;
+    bool alike;                       /* rows and columns are of the same kind: cells are squares */
     const char *captions[PANELS_MAX]; /* NULL: none */
 };
 
@@ -40,14 +42,15 @@ static bool draw(struct plotting *plotting, const struct matrices *all, struct p
     struct axis y = side(plotting, output, output->rank - 2);
     struct shades shades =
         chart_shades_of(all->unit, all->values, all->n * all->rows * all->columns);
-    bool square = all->rows == all->columns;
+    bool square = all->alike && all->rows < ALIKE_RATIO * all->columns &&
+                  all->columns < ALIKE_RATIO * all->rows;
     struct box boxes[PANELS_MAX];
 
     if (!x.values || !y.values)
         return false;
     y.first_on_top = true;
     chart_title(figure, plotting->title, compact(plotting));
-    chart_shades(figure, &shades);
+    chart_shades_room(figure, &shades);
     if (figure->cramped)
         return false;
     chart_split(figure, all->n, square ? 100 : 150, boxes);
@@ -57,7 +60,15 @@ static bool draw(struct plotting *plotting, const struct matrices *all, struct p
             chart_cells(figure, &panels[i], all->rows, all->columns,
                         all->values + i * all->rows * all->columns, &shades);
     }
-    return !figure->cramped && !figure->failed;
+    if (figure->cramped || figure->failed)
+        return false;
+    struct box beside = panels[0].area;
+    for (size_t i = 0; i < all->n; i++) {
+        beside.right = panels[i].area.right > beside.right ? panels[i].area.right : beside.right;
+        beside.bottom = panels[i].area.bottom;
+    }
+    chart_shades(figure, &shades, &beside);
+    return true;
 }
 
 /* "head 3", of the axes before the last two. */
@@ -77,7 +88,8 @@ static bool read_matrices(struct plotting *plotting, const struct output *output
 {
     struct err *err = &plotting->job->request->err;
 
-    *all = (struct matrices){.n = 1, .output = output, .unit = output->name};
+    *all = (struct matrices){.n = 1, .output = output, .alike = true, .unit = output->name};
+
     if (output->rank < 2 || output->count == 0)
         return err_add(err, ERR_invalid_value, NULL, NULL,
                        "the tensor \"%s\" has no rows and columns to show", output->name);
@@ -91,6 +103,19 @@ static bool read_matrices(struct plotting *plotting, const struct output *output
     all->values = plot_values_of(plotting, output);
     name_panels(plotting, all);
     return all->values;
+}
+
+void plot_draw_table(struct plotting *plotting)
+{
+    const struct job *job = plotting->job;
+    struct panel panels[PANELS_MAX];
+    struct matrices all;
+
+    if (!read_matrices(plotting, &job->outputs[job->main], &all))
+        return;
+    all.alike = strcmp(all.output->name, "bias") == 0;
+    all.unit = strcmp(all.output->name, "table") == 0 ? "value" : all.unit;
+    draw(plotting, &all, panels);
 }
 
 void plot_draw_matrix(struct plotting *plotting)
@@ -113,6 +138,7 @@ void plot_draw_angles(struct plotting *plotting)
         return;
     if (strcmp(all.output->name, "angle") == 0)
         all.unit = job_key_is(job, "value", "turns") ? "turns" : "radians";
+    all.alike = false;
     draw(plotting, &all, panels);
 }
 

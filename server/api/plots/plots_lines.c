@@ -5,11 +5,13 @@
 
 #include "plots.h"
 
-#define WAVES_MAX   6
-#define WAVE_HEIGHT 0.42 /* of a wave, in the distance of two */
-#define LINES_MAX   SERIES_N
-#define TWO_PI      6.283185307179586
-#define LOG_FROM    64 /* times that values must span for a logarithmic axis */
+#define NESTED_FIRST 130 /* width of the line on top, */
+#define NESTED_STEP  170 /* and what those below are wider */
+#define WAVES_MAX    6
+#define WAVE_HEIGHT  0.42 /* of a wave, in the distance of two */
+#define LINES_MAX    SERIES_N
+#define TWO_PI       6.283185307179586
+#define LOG_FROM     64 /* times that values must span for a logarithmic axis */
 
 /* Least and greatest of those that are numbers, and with `positive` above 0. False: there is none.
  */
@@ -45,31 +47,27 @@ static const char *said(struct plotting *plotting, const char *text)
 
 /* ---- Waves ---------------------------------------------------------------------------------- */
 
-/* Row i of the picture is channel chosen[i], around the place of its label. */
+/* Row i of the picture is channel chosen[i], around the place of its label; all on one scale. */
 static void draw_waves(struct plotting *plotting, const struct output *output,
-                       const struct panel *panel, const size_t *chosen, size_t n)
+                       const struct panel *panel, const size_t *chosen, const struct legend *styles,
+                       size_t n)
 {
     const double *values = plot_values_of(plotting, output);
     const double *at = plot_labels(plotting, output, 0);
     size_t rows = output->shape[0], columns = output->shape[1];
-    double low, high;
+    double *waves = arena_calloc(plotting->arena, rows * n + 1, sizeof *waves), low, high;
 
-    for (size_t i = 0; values && at && i < n; i++) {
-        double *wave = arena_calloc(plotting->arena, rows + 1, sizeof *wave);
-        if (!wave) {
-            plotting->figure->failed = true;
-            return;
-        }
-        for (size_t row = 0; row < rows; row++)
-            wave[row] = values[row * columns + chosen[i]];
-        double most = extent(wave, rows, false, &low, &high) ? fmax(fabs(low), fabs(high)) : 1;
-        for (size_t row = 0; row < rows; row++)
-            wave[row] = (double)i - wave[row] * WAVE_HEIGHT / (most > 0 ? most : 1);
-        struct legend style = plot_series(
-            plotting, plot_named(plotting, "channel", plot_labels(plotting, output, 1)[chosen[i]]),
-            i);
-        chart_line(plotting->figure, panel, at, wave, rows, &style);
+    if (!waves || !values || !at) {
+        plotting->figure->failed = true;
+        return;
     }
+    for (size_t i = 0; i < n * rows; i++)
+        waves[i] = values[i % rows * columns + chosen[i / rows]];
+    double most = extent(waves, n * rows, false, &low, &high) ? fmax(fabs(low), fabs(high)) : 1;
+    for (size_t i = 0; i < n * rows; i++)
+        waves[i] = (double)(i / rows) - waves[i] * WAVE_HEIGHT / (most > 0 ? most : 1);
+    for (size_t i = 0; i < n; i++)
+        chart_line(plotting->figure, panel, at, waves + i * rows, rows, &styles[i]);
 }
 
 void plot_draw_waves(struct plotting *plotting)
@@ -78,6 +76,7 @@ void plot_draw_waves(struct plotting *plotting)
     const struct output *output = &job->outputs[job->main];
     size_t chosen[WAVES_MAX], n;
     const char *names[WAVES_MAX];
+    struct legend styles[WAVES_MAX];
     struct panel panel;
 
     if (output->rank != 2 || output->shape[0] == 0) {
@@ -86,11 +85,15 @@ void plot_draw_waves(struct plotting *plotting)
         return;
     }
     n = plot_spread(output->shape[1], WAVES_MAX, chosen);
+    for (size_t i = 0; i < n && n < output->shape[1]; i++)
+        chosen[i] -= chosen[i] % 2; /* of sinusoids all are sines then */
     const double *labels = plot_labels(plotting, output, 1), *at = plot_labels(plotting, output, 0);
     if (!labels || !at)
         return;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         names[i] = plot_named(plotting, "channel", labels[chosen[i]]);
+        styles[i] = plot_series(plotting, names[i], i);
+    }
     chart_title(plotting->figure, plotting->title,
                 said(plotting, n < output->shape[1]
                                    ? arena_printf(plotting->arena, "%s, %zu of %zu channels",
@@ -100,7 +103,8 @@ void plot_draw_waves(struct plotting *plotting)
     struct axis x = {.name = "position", .exact = true};
     extent(at, output->shape[0], false, &x.low, &x.high);
     chart_axes(plotting->figure, &plotting->figure->body, NULL, &x, &y, false, &panel);
-    draw_waves(plotting, output, &panel, chosen, n);
+    if (!plotting->figure->cramped)
+        draw_waves(plotting, output, &panel, chosen, styles, n);
 }
 
 /* ---- Frequencies ---------------------------------------------------------------------------- */
@@ -154,9 +158,9 @@ static void draw_band(struct plotting *plotting, const struct panel *panel,
 void plot_draw_frequencies(struct plotting *plotting)
 {
     static const char *const bands[] = {"kept", "blended", "divided"};
-    static const enum ink inks[] = {INK_SERIES, INK_SERIES + 4, INK_SERIES + 1};
+    static const enum ink inks[] = {INK_SERIES, INK_SERIES + 2, INK_SERIES + 1};
     struct figure *figure = plotting->figure;
-    struct legend entries[5] = {{"wavelength", INK_SERIES, false}};
+    struct legend entries[5] = {{.text = "wavelength", .ink = INK_SERIES}};
     struct spectrum spectrum = {0};
     struct panel panel;
     size_t n = 1;
@@ -164,12 +168,12 @@ void plot_draw_frequencies(struct plotting *plotting)
     if (!read_spectrum(plotting, &spectrum))
         return;
     for (size_t i = 0; spectrum.scaled && i < 3; i++)
-        entries[i] = (struct legend){bands[i], inks[i], false};
+        entries[i] = (struct legend){.text = bands[i], .ink = inks[i]};
     n = spectrum.scaled ? 3 : 1;
     if (spectrum.scaled)
-        entries[n++] = (struct legend){"without scaling", INK_AXIS, false};
-    entries[n++] =
-        (struct legend){plot_named(plotting, "context", spectrum.context), INK_TEXT, true};
+        entries[n++] = (struct legend){.text = "without scaling", .ink = INK_AXIS};
+    entries[n++] = (struct legend){
+        .text = plot_named(plotting, "context", spectrum.context), .ink = INK_TEXT, .dashed = true};
     chart_title(figure, plotting->title, compact(plotting));
     chart_legend(figure, entries, n);
     struct axis x = {
@@ -245,6 +249,8 @@ void plot_draw_scores(struct plotting *plotting)
         return;
     for (size_t a = 0; a < anchors_n; a++)
         entries[a] = plot_series(plotting, plot_named(plotting, "anchor", anchors[a]), a);
+    for (size_t a = 0; a < anchors_n; a++) /* where they agree, all of them are seen */
+        entries[a].width = NESTED_FIRST + NESTED_STEP * (int32_t)(anchors_n - 1 - a);
     chart_title(figure, plotting->title, NULL);
     chart_legend(figure, entries, anchors_n);
     chart_split(figure, blocks_n, 190, boxes);
@@ -302,6 +308,19 @@ void plot_draw_decay(struct plotting *plotting)
 
 /* ---- Precision ------------------------------------------------------------------------------ */
 
+/* "largest error of cos" */
+static const char *error_name(struct plotting *plotting, const struct output *output)
+{
+    const struct pe_value *quantity = job_key(plotting->job, "quantity");
+    const struct pe_params *keys = &plotting->job->keys;
+    const char *what = strcmp(output->name, "max_abs_error") == 0 ? "largest error of"
+                       : strcmp(output->name, "rms_error") == 0   ? "mean error (rms) of"
+                                                                  : output->name;
+    size_t len;
+    const char *name = pe_choice_name(&keys->rows[quantity - keys->value], quantity->number, &len);
+    return said(plotting, arena_printf(plotting->arena, "%s %.*s", what, (int)len, name));
+}
+
 void plot_draw_precision(struct plotting *plotting)
 {
     struct job *job = plotting->job;
@@ -312,7 +331,7 @@ void plot_draw_precision(struct plotting *plotting)
     const double *at = plot_labels(plotting, output, 1);
     struct legend entries[LINES_MAX];
     struct panel panel;
-    struct axis x = {.name = "position", .exact = true}, y = {.name = output->name};
+    struct axis x = {.name = "position", .exact = true}, y = {.name = error_name(plotting, output)};
 
     if (lines > LINES_MAX) {
         refuse_lines(plotting, "pipelines", lines);

@@ -83,17 +83,40 @@ bool plot_check(struct job *job)
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* What the answer says of itself, for those who do not see the picture. NULL without memory. */
-static const char *describe(struct job *job)
+/* "similarity, 64x64 numbers from 13.4 to 32", of the main tensor. NULL without memory. */
+static const char *describe_tensor(struct plotting *plotting)
 {
+    const struct job *job = plotting->job;
+    const struct output *output = &job->outputs[job->main];
+    const double *values = plot_values_of(plotting, output);
+    const char *text = arena_printf(plotting->arena, "%s, ", output->name);
+    double low = INFINITY, high = -INFINITY;
+
+    for (size_t i = 0; values && i < output->count; i++) {
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    for (size_t axis = 0; text && axis < output->rank; axis++)
+        text = arena_printf(plotting->arena, "%s%s%zu", text, axis > 0 ? "x" : "",
+                            output->shape[axis]);
+    return text ? arena_printf(plotting->arena, "%s numbers from %s to %s", text,
+                               plot_number(plotting, low), plot_number(plotting, high))
+                : NULL;
+}
+
+/* What the answer says of itself, for those who do not see the picture. NULL without memory. */
+static const char *describe(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
     const struct answer *answer = &job->answer;
     struct buf words;
 
     if (answer->text_readouts)
         return answer->text_readouts;
+    if (!answer->readouts || !answer->readouts->first)
+        return describe_tensor(plotting);
     buf_init(&words, WORDS_BYTES_MAX);
-    if (answer->readouts)
-        render_tree_txt(&words, answer->readouts);
+    render_tree_txt(&words, answer->readouts);
     const char *text =
         words.failed ? NULL
                      : arena_strndup(&job->request->arena, words.len ? words.data : "", words.len);
@@ -162,7 +185,7 @@ bool plot_write(struct job *job)
                 (int32_t)look(job, "height")->number);
     set_look(&figure, job);
     figure.title = full_title(job, plotting.title);
-    figure.describes = describe(job);
+    figure.describes = describe(&plotting);
     figure.failed |= !figure.title || !figure.describes;
     job->picture->plot->draw(&plotting);
     if (!check_drawn(job, &figure))
@@ -224,7 +247,7 @@ const char *plot_named(struct plotting *plotting, const char *name, double numbe
     char text[TICK_TEXT_MAX];
 
     scale_print(number, 10, text);
-    const char *named = arena_printf(plotting->arena, "%s %s", name, text);
+    const char *named = arena_printf(plotting->arena, "%s%s%s", name, *name ? " " : "", text);
     plotting->figure->failed |= !named;
     return named ? named : "";
 }
