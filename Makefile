@@ -74,7 +74,7 @@ LIBS_main = $(shell pkg-config --libs libseccomp)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: help deps run test all e2e golden check fuzz bench coverage lint format install docker clean \
-        unit replay tsan fixtures openapi digests tidy fuzz-programs bench-programs bench-deps tests test-exhaustive \
+        unit replay tsan fixtures openapi plots digests tidy fuzz-programs bench-programs bench-deps tests test-exhaustive \
         counts counts-record profile numbers browser
 
 help: ## list the targets

@@ -35,6 +35,7 @@ e2e: $(call programs,$(E2ES)) $(POSENCD) ## run the end-to-end tests against the
 	    tests/run.sh $(call programs,$(E2ES))
 	@/usr/bin/python3 tests/e2e/contract.py $(BUILD)/answers.jsonl $(if $(T),--some)
 	@$(if $(T),,/usr/bin/python3 tests/e2e/formats.py $(abspath $(POSENCD)))
+	@$(if $(T),,/usr/bin/python3 tests/e2e/pictures.py $(abspath $(POSENCD)))
 	@$(if $(T),,POSENCD=$(abspath $(POSENCD)) tests/clients/run.sh)
 # The page in a browser: its driver comes from the npm registry, exactly what the lock file says.
 # T=browser/test_page runs one program.
@@ -74,9 +75,13 @@ tsan: all $(call programs,$(E2ES)) ## run the end-to-end tests against a daemon 
 fixtures: all ## write proto/fixtures.sha256 anew: only together with a new semantics version
 	@rm -rf $(BUILD)/fixtures && $(BUILD)/posencd --export-fixtures $(BUILD)/fixtures
 	@cp $(BUILD)/fixtures/SHA256SUMS proto/fixtures.sha256 && sha256sum proto/fixtures.sha256
+plots: all ## write tests/data/plots.sha256 anew: digests of pictures, after looking at them
+	@tests/e2e/pictures.py $(BUILD)/posencd --write
 digests: ## compare answers between instruction sets, worker counts, compilers and -O0/-O3
 	+@$(foreach c,gcc clang,$(foreach m,release debug,$(call another,$(c),$(m)) --silent all &&)) true
 	@tests/e2e/digests.sh $(foreach c,gcc clang,$(foreach m,release debug,$(OTHER)$(c)-$(m)/posencd))
+	@set -e; for build in $(foreach c,gcc clang,$(foreach m,release debug,$(OTHER)$(c)-$(m))); do \
+	    tests/e2e/pictures.py $$build/posencd; POSENC_ISA=scalar tests/e2e/pictures.py $$build/posencd; done
 
 # ---- Fuzzing (libFuzzer) and benchmarks: programs that link everything -------------------------
 INC_fuzz  := $(INC_api)
