@@ -10,7 +10,8 @@ COPY . .
 ARG REVISION=unknown
 RUN make --silent all install DESTDIR=/out PREFIX=/usr REVISION=$REVISION \
     && deploy/image-root.sh /out/usr/bin/posencd /image \
-    && install -D -m 644 LICENSE /image/usr/share/doc/posencd/LICENSE
+    && install -D -m 644 LICENSE /image/usr/share/doc/posencd/LICENSE \
+    && install -D -m 644 build/npm/node_modules/uplot/LICENSE /image/usr/share/doc/uplot/copyright
 
 FROM scratch
 COPY --from=build /image /

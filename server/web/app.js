@@ -71,7 +71,8 @@ async function start() {
   document.title = `${t(`app.${view.name}`)} – posencd`;
   document.body.dataset.view = view.name;
   document.body.classList.toggle("embedded", page.embedded);
-  document.body.append(...(page.embedded ? [] : [header()]), banner(), main, ...(page.embedded ? [] : [footer()]));
+  document.body.append(...[page.embedded ? null : header(), banner(), main, page.embedded ? null : footer()]
+    .filter(Boolean));
   const { show } = await view.load();
   await show(main);
   if (page.only) showAlone(page.only);

@@ -40,7 +40,8 @@ export function arrows({ draw, position: start }) {
     const unit = Math.max(Math.hypot(...before), Math.hypot(...after)) || 1;
     const side = REACH * unit;
     const name = drawing.drawn.names[pair];
-    const svg = shape("svg", { viewBox: `${-side} ${-side} ${2 * side} ${2 * side}`, role: "img", "aria-label": name });
+    const svg = shape("svg",
+      { viewBox: `${-side} ${-side} ${2 * side} ${2 * side}`, role: "img", "aria-label": name });
     const hand = shape("path", { class: "after" });
     svg.append(
       shape("circle", { r: Math.hypot(...after), class: "circle" }),

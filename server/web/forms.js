@@ -65,12 +65,14 @@ export function line({ state, key, label, placeholder = "" }) {
 /** "rope:dim=64,base=500000" as { kind, dim: "64", base: "500000" }. */
 export function parseSpec(text) {
   const [kind, rest = ""] = text.split(/:(.*)/s);
-  return { kind, ...Object.fromEntries(rest.split(",").filter(Boolean).map((pair) => pair.split(/=(.*)/s).slice(0, 2))) };
+  const pairs = rest.split(",").filter(Boolean).map((pair) => pair.split(/=(.*)/s).slice(0, 2));
+  return { kind, ...Object.fromEntries(pairs) };
 }
 
 /** The way back; empty values are left out. */
 export function formatSpec({ kind, ...keys }) {
-  const pairs = Object.entries(keys).filter(([, value]) => value !== "").map(([key, value]) => `${key}=${value}`);
+  const pairs = Object.entries(keys).filter(([, value]) => value !== "")
+    .map(([key, value]) => `${key}=${value}`);
   return pairs.length ? `${kind}:${pairs.join(",")}` : kind;
 }
 

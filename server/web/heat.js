@@ -45,7 +45,8 @@ export function heat({
   const left = el("div", { class: "ticks-left", "aria-hidden": "true" });
   const below = el("div", { class: "ticks-below", "aria-hidden": "true" });
   const scale = el("div", { class: "scale" },
-    el("span", {}), el("canvas", { width: SHADES, height: 1 }), el("span", {}), el("span", { class: "faint" }, value.label));
+    el("span", {}), el("canvas", { width: SHADES, height: 1 }), el("span", {}),
+    el("span", { class: "faint" }, value.label));
   const readout = el("output", { class: "readout" }, t("plot.read_heat"));
   const label = (told) => (typeof told.label === "function" ? told.label() : told.label);
   const name = (told) => (told.unit ? `${label(told)} (${told.unit})` : label(told));
@@ -62,7 +63,7 @@ export function heat({
     nameBelow.textContent = name(columns);
     paint();
     ticks();
-    if (at) point(Math.min(at.row, drawing.drawn.rows.length - 1), Math.min(at.column, drawing.drawn.columns.length - 1));
+    if (at) pointNear(at.row, at.column);
     element.classList.remove("empty");
   }
 
@@ -142,6 +143,12 @@ export function heat({
       `${value.label}: ${digits(each, 6)}`;
   }
 
+  /* The same for the nearest cell that there is. */
+  function pointNear(row, column) {
+    const near = (place, names) => Math.min(Math.max(place, 0), names.length - 1);
+    point(near(row, drawing.drawn.rows), near(column, drawing.drawn.columns));
+  }
+
   function leave() {
     at = null;
     cursor.hidden = true;
@@ -173,8 +180,7 @@ export function heat({
     event.preventDefault();
     const from = at ?? { row: 0, column: 0 };
     const [down, right] = at ? step : [0, 0];
-    point(Math.min(Math.max(from.row + down, 0), drawing.drawn.rows.length - 1),
-      Math.min(Math.max(from.column + right, 0), drawing.drawn.columns.length - 1));
+    pointNear(from.row + down, from.column + right);
   });
   new ResizeObserver(() => drawing.drawn && ticks()).observe(field);
   onTheme(() => drawing.drawn && paint());

@@ -108,7 +108,7 @@ export function lines({ x, y, draw, height = 260 }) {
   function update(answer) {
     drawing.drawn = draw(answer);
     const data = [drawing.drawn.x, ...drawing.drawn.lines.map((line) => line.y)];
-    const wanted = JSON.stringify(drawing.drawn.lines.map(({ name, color, points }) => [name, color, points]));
+    const wanted = JSON.stringify(drawing.drawn.lines.map((line) => [line.name, line.color, line.points]));
     if (plot && shape === wanted) {
       plot.setData(data);
     } else {
@@ -125,7 +125,8 @@ export function lines({ x, y, draw, height = 260 }) {
     const { lines } = drawing.drawn;
     legend.replaceChildren(...(lines.length < 2 ? [] : lines.map((line, i) => {
       const sample = el("span", {
-        class: `${line.points ? "dots" : `sample sample-${i % STYLES.length}`} line-${(line.color ?? i) % COLORS}`,
+        class: `${line.points ? "dots" : `sample sample-${i % STYLES.length}`} ` +
+          `line-${(line.color ?? i) % COLORS}`,
       });
       const button = el("button", { type: "button", "aria-pressed": String(!hidden.has(line.name)) },
         sample, line.name);

@@ -5,7 +5,7 @@
 import { address, ask, asCurl, Offline, service, withSuffix } from "./api.js";
 import { el, freshId } from "./dom.js";
 import { readoutList } from "./panels.js";
-import { pageAddress } from "./state.js";
+import { page, pageAddress } from "./state.js";
 import { t } from "./words.js";
 
 const SHARP = 2; // pixels of a PNG for each of the page
@@ -49,12 +49,13 @@ export function problemText(error) {
 /**
  * A plot. Of what it is told:
  *   id        names it in addresses and for embedding; unlike any other in the view
- *   title     words above it; with `heading`, the id of an element that has them already, they are not repeated
+ *   title     words above it; with `heading`, the id of an element that has them, they are not repeated
  *   source()  what to ask now: { path, query, picture, pictured, body, data }; or null: nothing. `picture`
  *             is its name under /v1/plots, `pictured` what differs in the query there; `body` makes it a
  *             POST, and `data` is then what curl has after -d
  *   drawing   { element, update(answer), clear() }: see line.js, heat.js, arrows.js and panels.js
  *   readouts(answer)   pairs of a name and a text to show below
+ *   first     whether it is at the top of the view: it asks at once, before the page has been laid out
  *   query()   the state of the view, for the snippet that embeds it
  * It has `element` to put into the page, and `refresh()` to call when what source() says may have
  * changed: it asks only if it did, and only when the plot is near what is seen. `element.plot` is the
@@ -77,6 +78,10 @@ export class Plot {
     this.idle = Promise.resolve();
     this.element = this.#build();
     this.element.plot = this;
+    if (page.only ? page.only === this.id : told.first) {
+      this.#seen = true;
+      queueMicrotask(() => this.refresh());
+    }
     new IntersectionObserver((entries) => {
       this.#seen = entries.at(-1).isIntersecting;
       if (this.#seen && this.#stale) this.refresh();

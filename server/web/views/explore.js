@@ -46,7 +46,8 @@ function tableOf(side) {
         channels: Number(parseSpec(state.get(side)).dim) > CHANNELS_MAX ? `0:${CHANNELS_MAX}` : "" },
     }),
     drawing: heat({
-      rows: position(), columns: { label: () => t(entryOf(side)?.by === "bias" ? "explore.key" : "explore.channel") },
+      rows: position(),
+      columns: { label: () => t(entryOf(side)?.by === "bias" ? "explore.key" : "explore.channel") },
       value: { label: t("explore.value") },
       diverging: true,
       draw: ({ tensors }) => {
@@ -62,7 +63,8 @@ function frequenciesOf(side) {
   return {
     source: () => ({
       path: "/v1/frequencies", picture: "frequencies",
-      query: { spec: state.get(side), context: parseSpec(state.get(side)).context ? "" : state.get("context") },
+      query: { spec: state.get(side),
+        context: parseSpec(state.get(side)).context ? "" : state.get("context") },
     }),
     drawing: lines({
       x: { label: t("explore.pair"), whole: true },
@@ -167,7 +169,8 @@ function attentionOf(side) {
     drawing: panels([
       { title: t("explore.before"), drawing: weights("weights_without"),
         readouts: ({ readouts }) => change(readouts.without) },
-      { title: t("explore.after"), drawing: weights("weights"), readouts: ({ readouts }) => change(readouts) },
+      { title: t("explore.after"), drawing: weights("weights"),
+        readouts: ({ readouts }) => change(readouts) },
     ]),
   };
 }
@@ -178,10 +181,12 @@ function verdicts() {
   const heads = ["property", "holds", "measured"].map((name) => t(`explore.properties_${name}`));
   const drawing = {
     element: el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("explore.properties") },
-      el("table", { class: "verdicts" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body)),
+      el("table", { class: "verdicts" },
+        el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body)),
     drawn: null,
     update({ readouts }) {
-      drawing.drawn = Object.fromEntries(Object.entries(readouts).filter(([, each]) => typeof each === "object"));
+      drawing.drawn = Object.fromEntries(Object.entries(readouts)
+        .filter(([, each]) => typeof each === "object"));
       body.replaceChildren(...Object.entries(drawing.drawn).map(([name, { holds, says, ...measured }]) =>
         el("tr", {},
           el("th", { scope: "row" }, t(`explore.property_${name}`)),
@@ -212,7 +217,8 @@ const hasFrequencies = ({ by, schema: { properties } }) =>
 /* What there is to see, for which kinds, and by which keys of the state it changes. */
 const aspects = [
   { name: "table", make: tableOf, keys: ["positions"],
-    controls: () => [slider({ state, key: "positions", label: t("explore.position_count"), min: 8, max: 128, step: 8 })] },
+    controls: () => [slider({ state, key: "positions", label: t("explore.position_count"),
+      min: 8, max: 128, step: 8 })] },
   { name: "frequencies", make: frequenciesOf, keys: ["context"], fits: hasFrequencies,
     controls: () => [slider({ state, key: "context", label: t("explore.context"),
       steps: [128, 512, 2048, 4096, 8192, 32768, 131072, 1048576] })] },
@@ -239,6 +245,7 @@ function card({ name, make, keys, controls, wide, fits = () => true }) {
   const plots = SIDES.map((side) => {
     const told = make(side);
     return new Plot({ ...told, id: id(side), title: t(`explore.${name}`), heading,
+      first: name === "table" && side === "spec",
       source: () => (shown(side) ? told.source() : null), query: () => state.query() });
   });
   const boxes = plots.map((plot, i) => el("div", { class: "side-box" }, captions[i], plot.element));

@@ -23,7 +23,7 @@ const state = new State({
   dim: 64, base: 10000, context: 2048,
   term: "scores",
   size: 64, offsets: 32, anchors: "0,8,24", seed: 0, std: 0.1,
-  turn: 1,
+  turn: 3,
   row: 7, column: 7,
   kept: 32,
 });
@@ -50,6 +50,7 @@ function sets() {
     ],
     plots: [plot(["words", "act"], {
       id: "attention",
+      first: true,
       title: t("lesson.sets.plot"),
       source: () => {
         const labels = state.get("words").split(/[\s,]+/).filter(Boolean).join(",");
@@ -176,7 +177,7 @@ function sinusoids() {
           [t("lesson.sinusoids.shortest"), digits(data[0])],
           [t("lesson.sinusoids.longest"), digits(data.at(-1), 6)],
           [t("lesson.sinusoids.incomplete"),
-            readouts.first_incomplete_pair === null ? t("lesson.none") : String(readouts.first_incomplete_pair)],
+            String(readouts.first_incomplete_pair ?? t("lesson.none"))],
         ],
       }),
     ],
@@ -221,6 +222,9 @@ function together(blocks) {
   return [low - air, high + air];
 }
 
+/* The least and the greatest number, or the one that all are. */
+const extremes = (all) => [...new Set([Math.min(...all), Math.max(...all)])];
+
 function scores() {
   const kinds = ["none", "sinusoidal", "learned", "rope"];
   const spec = (kind) =>
@@ -255,8 +259,7 @@ function scores() {
           return [
             [t("lesson.scores.range"), digits(range.overall)],
             [t("lesson.scores.spread"), digits(spread.max)],
-            [t("lesson.scores.norm"), `× ${[...new Set([Math.min(...norm_q.ratio), Math.max(...norm_q.ratio)])]
-              .map((each) => digits(each, 3)).join(" … ")}`],
+            [t("lesson.scores.norm"), `× ${extremes(norm_q.ratio).map((each) => digits(each, 3)).join(" … ")}`],
           ];
         },
       }))),
@@ -308,7 +311,8 @@ function turns() {
   state.listen((names) => names.includes("turn") && drawing.move(state.get("turn")));
   return {
     controls: [
-      slider({ state, key: "turn", label: t("lesson.position"), max: ARROWS_END - ARROWS_STEP, step: ARROWS_STEP }),
+      slider({ state, key: "turn", label: t("lesson.position"),
+        max: ARROWS_END - ARROWS_STEP, step: ARROWS_STEP }),
       player(),
     ],
     plots: [plot(["turn"], {
@@ -316,7 +320,8 @@ function turns() {
       title: t("lesson.arrows.plot"),
       source: () => ({ path: "/v1/rotation", picture: "rotation",
         pictured: { positions: `0,${state.get("turn")}`, dtype: "" },
-        query: { spec: "rope:dim=8", positions: `0:${ARROWS_END}:${ARROWS_STEP}`, content: "random", dtype: "f32" } }),
+        query: { spec: "rope:dim=8,base=100", positions: `0:${ARROWS_END}:${ARROWS_STEP}`,
+          content: "random", dtype: "f32" } }),
       drawing,
     })],
   };
@@ -331,7 +336,8 @@ function plane() {
       id: "grid",
       title: t("lesson.plane.plot"),
       source: () => ({ path: "/v1/grid", picture: "grid",
-        query: { spec: "rope2d:dim=64", grid: `${GRID}x${GRID}`, query: `${state.get("row")},${state.get("column")}` } }),
+        query: { spec: "rope2d:dim=64", grid: `${GRID}x${GRID}`,
+          query: `${state.get("row")},${state.get("column")}` } }),
       drawing: heat({
         rows: { label: t("lesson.row") }, columns: { label: t("lesson.column") },
         value: { label: t("lesson.similarity") }, square: true,
@@ -357,11 +363,14 @@ function next() {
         id: "decay",
         title: t("lesson.next.decay"),
         source: () => ({ path: "/v1/similarity", picture: "decay",
-          query: { spec: `rope:dim=64,kept_pairs=${state.get("kept")}`, positions: "0", k_positions: "0:256" } }),
+          query: { spec: `rope:dim=64,kept_pairs=${state.get("kept")}`, positions: "0",
+            k_positions: "0:256" } }),
         drawing: lines({
-          x: { label: t("lesson.distance"), unit: t("lesson.positions"), whole: true }, y: { label: t("lesson.similarity") },
+          x: { label: t("lesson.distance"), unit: t("lesson.positions"), whole: true },
+          y: { label: t("lesson.similarity") },
           draw: ({ tensors: { similarity: { data } } }) => ({
-            x: numbers(data[0].length), lines: [{ name: t("lesson.similarity"), y: data[0] }], range: [-0.4, 1.05],
+            x: numbers(data[0].length), lines: [{ name: t("lesson.similarity"), y: data[0] }],
+            range: [-0.4, 1.05],
           }),
         }),
       }),
@@ -369,7 +378,8 @@ function next() {
         id: "precision",
         title: t("lesson.next.precision"),
         source: () => ({ path: "/v1/precision", picture: "precision",
-          query: { spec: "rope:dim=64", positions: "2^0:2^17", stages: "f32;bf16-table;bf16-freq;all-bf16" } }),
+          query: { spec: "rope:dim=64", positions: "2^0:2^17",
+            stages: "f32;bf16-table;bf16-freq;all-bf16" } }),
         drawing: lines({
           x: { label: t("lesson.position"), log: 2 }, y: { label: t("lesson.next.error"), log: 10 },
           draw: ({ params, tensors: { max_abs_error: { data } }, readouts: { pipelines } }) => ({
@@ -392,7 +402,8 @@ function section([name, make], i) {
   return el("section", { class: wide ? "card step stacked" : "card step", id: `step-${i + 1}`,
     "aria-labelledby": `step-${i + 1}-title` },
   el("div", { class: "story" },
-    el("h2", { id: `step-${i + 1}-title` }, el("span", { class: "number" }, String(i + 1)), t(`lesson.${name}.title`)),
+    el("h2", { id: `step-${i + 1}-title` },
+      el("span", { class: "number" }, String(i + 1)), t(`lesson.${name}.title`)),
     el("p", {}, rich(t(`lesson.${name}.text`))),
     el("p", {}, rich(t(`lesson.${name}.look`))),
     el("div", { class: "controls" }, controls)),

@@ -79,7 +79,8 @@ function plots(state) {
   });
   return {
     curves: new Plot({
-      id: "curves", title: t("precision.curves"), source: all, drawing: curves(state), query: () => state.query(),
+      id: "curves", first: true, title: t("precision.curves"), source: all, drawing: curves(state),
+      query: () => state.query(),
     }),
     stages: new Plot({
       id: "stages", title: t("precision.stages"), source: all, query: () => state.query(),
