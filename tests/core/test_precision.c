@@ -157,24 +157,31 @@ Test(precision, of_the_usual_mistakes)
     }
 }
 
-/* Largest and rms error of cos and sin near a position. The positions that were sampled are not
- * recorded; the 128 up to each have the same statistics, up to a few hundredths. */
+/* Largest and rms error of cos and sin near a position. Which positions were sampled is not
+ * recorded. The largest error of the 128 up to each is the same within a thousandth, for it is met
+ * again and again: half a unit of the table, or an angle that is off by most of its unit. It is not
+ * where few pairs have it, an angle just past a power of two or one frequency that bf16 rounds
+ * badly; nor is the mean over all pairs, most of which turn too slowly to come round within the
+ * sample. */
 Test(precision, of_what_libraries_compute)
 {
     static const struct {
         const char *method, *pipeline;
-        size_t positions_n; /* beyond them its dtype has no positions */
+        size_t positions_n;  /* beyond them its dtype has no positions */
+        double largest, rms; /* how near, relative */
     } rows[] = {
-        {"float64, result cast to float32", "table:f32", 5},
-        {"float64, result cast to float16", "table:f16", 5},
-        {"float64, result cast to bfloat16", "table:bf16", 5},
-        {"float64 frequencies and product, angle cast to float32", "angle:f32", 5},
-        {"inv_freq buffer cast to float16 (model.half())", "freq:f16,angle:f32,table:f32", 5},
-        {"inv_freq buffer cast to bfloat16 (model.bfloat16())", "freq:bf16,angle:f32,table:f32", 5},
-        {"positions cast to bfloat16", "pos:bf16,freq:f32,angle:f32,table:f32", 5},
+        {"float64, result cast to float32", "table:f32", 5, 0.001, 0.02},
+        {"float64, result cast to float16", "table:f16", 5, 0.001, 0.02},
+        {"float64, result cast to bfloat16", "table:bf16", 5, 0.001, 0.02},
+        {"float64 frequencies and product, angle cast to float32", "angle:f32", 5, 0.025, 0.07},
+        {"inv_freq buffer cast to float16 (model.half())", "freq:f16,angle:f32,table:f32", 5, 0.001,
+         0.05},
+        {"inv_freq buffer cast to bfloat16 (model.bfloat16())", "freq:bf16,angle:f32,table:f32", 5,
+         0.045, 0.02},
+        {"positions cast to bfloat16", "pos:bf16,freq:f32,angle:f32,table:f32", 5, 0.001, 0.065},
         {"angle computed in bfloat16 (positions, frequencies, product)",
-         "pos:bf16,freq:bf16,angle:bf16,table:f32", 5},
-        {"angle computed in float16", "pos:f16,freq:f16,angle:f16,table:f32", 3},
+         "pos:bf16,freq:bf16,angle:bf16,table:f32", 5, 0.01, 0.065},
+        {"angle computed in float16", "pos:f16,freq:f16,angle:f16,table:f32", 3, 0.001, 0.05},
     };
     json_t *golden = golden_load("peer_errors.json");
     const json_t *places = json_object_get(golden, "positions_at");
@@ -199,9 +206,9 @@ Test(precision, of_what_libraries_compute)
             const json_t *pair = json_array_get(method, p);
             double recorded = golden_number(json_array_get(pair, 0));
             double rms = golden_number(json_array_get(pair, 1));
-            cr_expect_float_eq(largest / recorded, 1, 0.06, "%s %s at %g: %g", spec, rows[r].method,
-                               at[127], largest / recorded);
-            cr_expect_float_eq(sqrt(squares) / rms, 1, 0.13, "%s %s at %g: %g", spec,
+            cr_expect_float_eq(largest / recorded, 1, rows[r].largest, "%s %s at %g: %g", spec,
+                               rows[r].method, at[127], largest / recorded);
+            cr_expect_float_eq(sqrt(squares) / rms, 1, rows[r].rms, "%s %s at %g: %g", spec,
                                rows[r].method, at[127], sqrt(squares) / rms);
         }
     }
