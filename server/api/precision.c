@@ -14,9 +14,12 @@
 
 #define POSITIONS     "2^0:2^17"
 #define DIM_OF_BIASES 64 /* of the q and k that biases are added to */
-#define ERROR_WORK                                                                                 \
-    128 /* multiply-adds that one error costs, roughly: it is the difference of two                \
-           numbers that are rounded one by one */
+/* Multiply-adds that an error costs, roughly: of a number, which is the difference of two that are
+ * rounded one by one; of one where all is f64, so near the exact one that most differences need
+ * hundreds of bits; of each channel of a score. */
+#define ERROR_WORK   128
+#define NEAR_WORK    (64 * ERROR_WORK)
+#define CHANNEL_WORK (4 * ERROR_WORK)
 
 static const struct pe_param keys[] = {
     {"quantity", NULL, PE_ENUM, 0, 0, 0, 0, "cos", "cos sin table angle apply score", NULL,
@@ -186,12 +189,33 @@ static bool name_pipelines(struct job *job, struct own *own, const struct pipeli
     return names != NULL;
 }
 
+/* Whether nothing is rounded to less than f64. */
+static bool is_near(const struct pe_stages *stages)
+{
+    bool near = true;
+    for (enum pe_stage stage = 0; stage < PE_STAGES_N; stage++)
+        if (stages->named >> stage & 1)
+            near = near && stage != PE_STAGE_QUANTIZE && stages->dtype[stage] == PE_F64;
+    return near;
+}
+
+static bool check_work(struct job *job, const struct own *own)
+{
+    const struct pe_spec *spec = &job->specs[0].spec;
+    size_t count = pe_precision_count(spec, own->quantity), each = 0;
+    bool of_vectors = own->quantity >= PE_QUANTITY_APPLY;
+    for (size_t i = 0; i < own->all.pipelines_n; i++)
+        each += count * (!of_vectors && is_near(&own->stages[i]) ? NEAR_WORK : ERROR_WORK) +
+                own->dim * (own->quantity == PE_QUANTITY_SCORE ? CHANNEL_WORK : ERROR_WORK) +
+                pe_spec_bias_work(spec) + pe_spec_mixing_work(spec);
+    return job_work(job, job_product((size_t[]){own->at.n, each}, 2), "positions");
+}
+
 static bool prepare(struct job *job)
 {
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
     if (!own || !job_specs_finish(job))
         return false;
-    const struct pe_spec *spec = &job->specs[0].spec;
     const struct pe_value *distance = job_key(job, "distance");
     own->quantity = (enum pe_quantity)job_key(job, "quantity")->number;
     own->distance = distance->set ? distance->number : NAN;
@@ -203,10 +227,7 @@ static bool prepare(struct job *job)
          job_center(job, &own->positions) && plan_positions(job, own) && check_positions(job, own);
     if (!ok)
         return false;
-    size_t each = pe_precision_count(spec, own->quantity) * ERROR_WORK + pe_spec_bias_work(spec) +
-                  pe_spec_mixing_work(spec) + own->dim * ERROR_WORK;
-    size_t work = job_product((size_t[]){own->all.pipelines_n, own->at.n, each}, 3);
-    return job_work(job, work, "positions") && name_pipelines(job, own, &ask);
+    return check_work(job, own) && name_pipelines(job, own, &ask);
 }
 
 /* ---- Computing ----------------------------------------------------------------------------- */

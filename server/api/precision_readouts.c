@@ -39,6 +39,11 @@ static size_t worst_of(const struct precision *all, size_t p)
     return worst;
 }
 
+static double largest_of(const struct precision *all, size_t p)
+{
+    return all->pipeline[p].max_abs_error[worst_of(all, p)];
+}
+
 static void number_or_null(struct tree *parent, const char *key, double number)
 {
     if (isnan(number))
@@ -160,6 +165,24 @@ static const char *advice(const struct precision *all)
     return "No rounded position, frequency or angle costs more than 0.1 here; farther away it may.";
 }
 
+/* Of several formats of 8 bits the best and the worst. */
+static void put_formats(struct buf *out, const struct precision *all)
+{
+    size_t best = all->pipelines_n, worst = best, n = 0;
+    for (size_t p = 0; p < all->pipelines_n; p++) {
+        if (!(all->pipeline[p].stages->named >> PE_STAGE_QUANTIZE & 1))
+            continue;
+        double error = largest_of(all, p);
+        best = n == 0 || error < largest_of(all, best) ? p : best;
+        worst = n == 0 || error > largest_of(all, worst) ? p : worst;
+        n++;
+    }
+    if (n > 1)
+        buf_printf(out, "Of those that keep 8 bits %s errs least, by %.3g, and %s most, by %.3g.",
+                   all->pipeline[best].name, largest_of(all, best), all->pipeline[worst].name,
+                   largest_of(all, worst));
+}
+
 /* The text of `from`, wrapped, with lines after the first set in. */
 static void put_wrapped(struct buf *out, struct buf *from)
 {
@@ -185,6 +208,9 @@ const char *precision_text(struct arena *arena, const struct precision *all)
         put_wrapped(&out, &said);
     }
     buf_putc(&out, '\n');
+    put_formats(&said, all);
+    if (said.len > 0)
+        put_wrapped(&out, &said);
     buf_puts(&said, advice(all));
     put_wrapped(&out, &said);
     buf_printf(&said, "Next: %sstages=f32;bf16-table measures pipelines of your own.",

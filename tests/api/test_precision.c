@@ -201,6 +201,12 @@ Test(precision, is_told_in_sentences)
         strstr(text, "angle:f16: an angle is beyond the range of its stage, at position 100000"),
         "%s", text);
     call_end(&request);
+    text = text_of(&request, "/v1/precision.txt?kind=rope&dim=4&quantity=apply&positions=1,2&"
+                             "stages=quantize:e5m2;quantize:int8;f32");
+    cr_expect(strstr(text, "\nOf those that keep 8 bits quantize:int8 errs least, by 0.0"), "%s",
+              text);
+    cr_expect(strstr(text, "quantize:e5m2 most, by 0.0"), "%s", text);
+    call_end(&request);
     text = text_of(&request, "/v1/precision.txt?kind=rope&positions=1&select=rms_error");
     cr_expect(strstr(text, "stages"), "another tensor is the table: %s", text);
     call_end(&request);
@@ -228,6 +234,9 @@ Test(precision, refuses)
         {"kind=rope&quantity=tan", "quantity", "cos, sin, table", 400},
         {"kind=binary&quantity=table&positions=0.5", "positions", "0.5", 400},
         {"kind=rope&dim=4096&positions=0:100000", "positions", "limit", 422},
+        {"kind=rope&positions=0:10000&stages=f64", "positions", "multiply-adds", 422},
+        {"kind=rope&quantity=score&positions=0:70000&stages=f32", "positions", "multiply-adds",
+         422},
         {"kind=rope&stages=f64;f32;pos:f64;pos:f32;freq:f64;freq:f32;freq:f16;freq:bf16;angle:f64;"
          "angle:f32;angle:f16;angle:bf16;table:f64;table:f32;table:f16;table:bf16;pos:bf16",
          "stages", "more than 16", 422},
