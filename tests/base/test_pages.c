@@ -137,6 +137,32 @@ Test(pages, what_nobody_uses_goes_back)
     pages_free(again);
 }
 
+Test(pages, no_more_is_resident_than_was_in_use_at_once)
+{
+    char *five = pages_alloc(5 * PAGES_LARGE), *one = pages_alloc(PAGES_LARGE);
+    memset(five, 1, 5 * PAGES_LARGE);
+    memset(one, 2, PAGES_LARGE);
+    pages_free(five);
+    char *six = pages_alloc(6 * PAGES_LARGE); /* which does not fit below `one` */
+    cr_assert_eq(six, one + PAGES_LARGE);
+    memset(six, 3, 6 * PAGES_LARGE);
+    cr_expect_eq(one[0] + one[PAGES_LARGE - 1], 4);
+    size_t spare = resident(five, 5 * PAGES_LARGE);
+    if (spare == 5 * PAGES_LARGE)
+        cr_skip_test("this kernel does not move memory out of what stays mapped");
+    cr_expect_eq(spare, 0, "%zu", spare);
+    pages_free(one);
+    char *low = pages_alloc(6 * PAGES_LARGE);
+    cr_assert_eq(low, five);
+    memset(low, 4, 6 * PAGES_LARGE);
+    size_t wrong = 0;
+    for (size_t i = 0; i < 6 * PAGES_LARGE; i++)
+        wrong += six[i] != 3;
+    cr_expect_eq(wrong, 0);
+    pages_free(low);
+    pages_free(six);
+}
+
 /* Holds some memory at any time, filled with what only it knows. */
 static void *use(void *context)
 {

@@ -4,9 +4,9 @@
  * SECONDS (600). Good ones ask for tables, scores and frequencies, kept answers and such as nobody
  * has asked for before, and post tensors, small and large, as JSON and as safetensors. Prints
  * memory, descriptors and threads of the daemon as they go, and fails when its resident memory,
- * averaged over a tenth of the time, leaves 5 % of that of the second tenth, when a good request is
- * not answered as it should be or by 503, or when descriptors and threads do not come back to what
- * they were before. soak.sh runs it.
+ * averaged over a tenth of the time, leaves 5 % of that of the first tenth after a minute, when a
+ * good request is not answered as it should be or by 503, or when descriptors and threads do not
+ * come back to what they were before. soak.sh runs it.
  */
 #include <dirent.h>
 #include <math.h>
@@ -21,6 +21,7 @@
 #define SLOW_CLIENTS 40
 #define TENTH_N      60 /* samples in a tenth of the time */
 #define DRIFT_MAX    0.05
+#define WARM_S       60 /* until caches are full */
 #define SETTLE_S     20 /* for lingering and idle connections to end */
 #define PAUSE_MS     2  /* of a bad client between requests */
 
@@ -231,10 +232,11 @@ static void show(const char *when, struct sample sample)
     fflush(stdout);
 }
 
-/* Largest change of resident memory from the second tenth to a later one, relative. */
+/* Largest change of resident memory from the first warm tenth to a later one, relative. */
 static double watch(const char *pid, long seconds)
 {
     double reference = 0, worst = 0;
+    long warm = (WARM_S * 10 + seconds - 1) / seconds + 1;
     for (long tenth = 1; tenth <= 10; tenth++) {
         struct sample sample = {0};
         double sum_kb = 0;
@@ -245,9 +247,9 @@ static double watch(const char *pid, long seconds)
             sum_kb += (double)sample.rss_kb;
         }
         sample.rss_kb = (long)(sum_kb / TENTH_N);
-        if (tenth == 2)
+        if (tenth == warm)
             reference = (double)sample.rss_kb;
-        double change = tenth > 2 ? fabs((double)sample.rss_kb / reference - 1) : 0;
+        double change = tenth > warm ? fabs((double)sample.rss_kb / reference - 1) : 0;
         worst = change > worst ? change : worst;
         snprintf(when, sizeof when, "%ld s", tenth * seconds / 10);
         show(when, sample);
@@ -262,6 +264,10 @@ int main(int arguments_n, char **arguments)
     port = (int)strtol(arguments[1], NULL, 10);
     const char *pid = arguments[2];
     long seconds = arguments_n > 3 ? strtol(arguments[3], NULL, 10) : 600;
+    if (seconds < 2 * WARM_S) {
+        fprintf(stderr, "soak: %d seconds at least\n", 2 * WARM_S);
+        return 2;
+    }
     pthread_t threads[GOOD_THREADS + BAD_THREADS + 1];
     size_t n = 0;
     make_bodies();
@@ -282,7 +288,7 @@ int main(int arguments_n, char **arguments)
     show("after", after);
     bool ok = drift <= DRIFT_MAX && wrong == 0 && answered > 0 && after.fds == before.fds &&
               after.threads == before.threads;
-    printf("soak: memory within %.1f %% of the second tenth's: %s\n", 100 * drift,
+    printf("soak: memory within %.1f %% of the first warm tenth's: %s\n", 100 * drift,
            ok ? "passed" : "FAILED");
     return ok ? 0 : 1;
 }
