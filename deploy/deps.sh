@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # deps.sh SET...: sees to it that what the sets need is there: `build` (make run), `test` (make
 # test), `clang` (CC=clang, make fuzz), `lint` (make lint, coverage), `counts` (make counts), `bench`
-# (make bench-deps), `browser` (make browser). Asks the tools themselves (a command, a pkg-config
-# module, a file, a module of the system's Python), so that it is fast and silent about the package
-# manager when nothing is missing; else it installs the Debian packages with apt-get, as root or
-# through sudo without a password, or says what to install by hand. Debian 12 and 13; others: by hand.
+# (make bench-deps), `browser` (make browser), `screenshots` (make screenshots). Asks the tools
+# themselves (a command, a pkg-config module, a file, a module of the system's Python), so that it is
+# fast and silent about the package manager when nothing is missing; else it installs the Debian
+# packages with apt-get, as root or through sudo without a password, or says what to install by hand.
+# Debian 12 and 13; others: by hand.
 set -eu
 
 # kind, what to look for, Debian package
@@ -60,6 +61,9 @@ cmd npm npm
 deb fonts-dejavu-core fonts-dejavu-core
 deb fonts-ipaexfont-gothic fonts-ipaexfont-gothic
 '
+screenshots_needs='
+cmd pngquant pngquant
+'
 counts_needs='
 cmd valgrind valgrind
 cmd python3 python3
@@ -93,7 +97,8 @@ for set in "$@"; do
     counts) needs=$counts_needs ;;
     bench) needs=$bench_needs ;;
     browser) needs=$browser_needs ;;
-    *) echo "deps.sh: no set called $set (build, test, clang, lint, counts, bench, browser)" >&2; exit 2 ;;
+    screenshots) needs=$screenshots_needs ;;
+    *) echo "deps.sh: no set called $set, see its first lines" >&2; exit 2 ;;
     esac
     packages="$packages $(missing "$needs")"
 done

@@ -49,6 +49,11 @@ browser: ## run the tests of the page in Debian's chromium
 	@$(MAKE) --no-print-directory --silent all $(BROWSER)/node_modules/.package-lock.json
 	@POSENCD=$(abspath $(POSENCD)) BROWSER_PACKAGES=$(abspath $(BROWSER)) node --test \
 	    --test-reporter spec $(or $(filter tests/browser/%,$(T:%=tests/%.mjs)),$(sort $(wildcard tests/browser/test_*.mjs)))
+screenshots: ## write deploy/screenshots anew: pictures of every view of the page
+	@deploy/deps.sh build browser screenshots
+	@$(MAKE) --no-print-directory --silent all $(BROWSER)/node_modules/.package-lock.json
+	@POSENCD=$(abspath $(POSENCD)) BROWSER_PACKAGES=$(abspath $(BROWSER)) \
+	    node tests/browser/screenshots.mjs deploy/screenshots
 golden: all ## ask the service for every case of tests/golden, and compare with what libraries gave
 	@tests/golden/check tests/golden $(POSENCD)
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening

@@ -88,7 +88,7 @@ test("a service that goes away is missed, and found again", async () => {
   assert.equal(await page.textContent(".banner"), "");
   await page.context().setOffline(true);
   await page.locator("select").nth(-1).selectOption("f32"); // of the pairs
-  await page.locator("select").nth(-4).selectOption("0:513");
+  await page.locator("select").nth(-4).selectOption("1:513");
   await page.waitForFunction(() => document.querySelector(".banner").textContent !== "");
   assert.match(await page.textContent(".banner"), /does not answer/);
   assert.ok(await page.locator(".problem:not([hidden])").count() > 0, "plots say it, too");

@@ -235,7 +235,7 @@ export default {
     property_low_precision: "bf16 に耐える",
   },
   check: {
-    title: "検証",
+    title: "検査",
     intro: "モデルの設定が何を意味するか、ベクトルに何が施されたかを調べます。ファイルはこのサービスに送られるだけで、保存されません。",
     config: "モデルの config.json",
     config_intro: "モデルのエンコーディング、その周波数、注意すべき点を示します。",
@@ -243,7 +243,7 @@ export default {
     config_text: "または貼り付け",
     as_model: "モデルのクラスに従う",
     lenient: "未知のキーは警告のみ",
-    check: "検証する",
+    check: "検査する",
     example: "例を試す",
     encodings: "エンコーディング",
     warnings: "警告",

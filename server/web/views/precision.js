@@ -41,13 +41,15 @@ function curves(state) {
   const drawing = lines({
     x: { label: t("precision.position"), log: 10 },
     y: { label: t("precision.error"), log: 10 },
-    draw: ({ params, tensors, readouts: { pipelines } }) => ({
-      x: places(params.positions),
-      lines: pipelines.map(({ name }, i) => ({
-        // A logarithmic axis has no place for an error of 0.
-        name, y: tensors[state.get("measure")].data[i].map((each) => (each > 0 ? each : null)),
-      })),
-    }),
+    // Logarithmic axes have no place for a position or an error of 0.
+    draw: ({ params, tensors, readouts: { pipelines } }) => {
+      const at = places(params.positions);
+      const errors = (i) => tensors[state.get("measure")].data[i].filter((_, k) => at[k] > 0);
+      return {
+        x: at.filter((each) => each > 0),
+        lines: pipelines.map(({ name }, i) => ({ name, y: errors(i).map((each) => (each > 0 ? each : null)) })),
+      };
+    },
   });
   drawing.element.append(table);
   const { update, clear } = drawing;
@@ -111,7 +113,7 @@ function controls(state) {
       choice({ state, key: "quantity", label: t("precision.quantity"), options: named(QUANTITIES, "quantities") }),
       choice({
         state, key: "positions", label: t("precision.positions"),
-        options: [[DOUBLING, t("precision.doubling")], ["0:513", "0 … 512"], ["1:8192:61", "1 … 8191"],
+        options: [[DOUBLING, t("precision.doubling")], ["1:513", "1 … 512"], ["1:8192:61", "1 … 8191"],
           ["1:131072:1021", "1 … 131071"]],
       }),
       choice({
