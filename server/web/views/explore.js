@@ -185,15 +185,16 @@ function verdicts() {
         el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body)),
     drawn: null,
     update({ readouts }) {
-      drawing.drawn = Object.fromEntries(Object.entries(readouts)
-        .filter(([, each]) => typeof each === "object"));
-      body.replaceChildren(...Object.entries(drawing.drawn).map(([name, { holds, says, ...measured }]) =>
-        el("tr", {},
-          el("th", { scope: "row" }, t(`explore.property_${name}`)),
-          el("td", { class: holds ? "yes" : "no" }, t(holds ? "explore.yes" : "explore.no")),
-          el("td", { lang: "en" }, says, el("div", { class: "faint" }, Object.entries(measured)
-            .filter(([, value]) => value !== null)
-            .map(([key, value]) => `${key.replaceAll("_", " ")} ${digits(value)}`).join(", "))))));
+      const rows = Object.entries(readouts).filter(([, each]) => typeof each === "object")
+        .map(([name, { holds, says, ...measured }]) => ({ name, holds, says,
+          measured: Object.entries(measured).filter(([, value]) => value !== null) }));
+      drawing.drawn = { rows: rows.map(({ name }) => name), holds: rows.map(({ holds }) => holds),
+        values: rows.map(({ measured }) => measured.map(([, value]) => value)) };
+      body.replaceChildren(...rows.map(({ name, holds, says, measured }) => el("tr", {},
+        el("th", { scope: "row" }, t(`explore.property_${name}`)),
+        el("td", { class: holds ? "yes" : "no" }, t(holds ? "explore.yes" : "explore.no")),
+        el("td", { lang: "en" }, says, el("div", { class: "faint" }, measured
+          .map(([key, value]) => `${key.replaceAll("_", " ")} ${digits(value)}`).join(", "))))));
     },
     clear() {
       drawing.drawn = null;

@@ -11,7 +11,7 @@ import { Plot } from "../plot.js";
 import { State } from "../state.js";
 import { digits, t } from "../words.js";
 
-const ARROWS_END = 16; // positions that arrows turn through, in steps small enough to look smooth
+const ARROWS_END = 12; // positions that arrows turn through, in steps small enough to look smooth
 const ARROWS_STEP = 0.125;
 const ARROWS_PER_SECOND = 3;
 const GRID = 14;
@@ -55,7 +55,7 @@ function sets() {
       source: () => {
         const labels = state.get("words").split(/[\s,]+/).filter(Boolean).join(",");
         return labels && { path: "/v1/attention", picture: "attention",
-          query: { spec: `${state.get("act")}:dim=64`, labels } };
+          query: { spec: `${state.get("act")}:dim=32`, labels } };
       },
       drawing: heat({
         rows: { label: t("lesson.query") }, columns: { label: t("lesson.key") },
