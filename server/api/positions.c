@@ -320,6 +320,8 @@ static bool compute(struct job *job)
     struct tree *names = own->names ? tree_array(job->answer.readouts, "variants") : NULL;
     for (size_t i = 0; names && i < own->rows; i++)
         tree_string(names, NULL, own->names[i]);
+    if (job_in_words(job))
+        job->answer.text_readouts = positions_text(&job->request->arena, own);
     return true;
 }
 

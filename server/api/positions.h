@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * positions.h: what positions.c (/v1/positions) and positions_segments.c (text with images) share.
+ * positions.h: what positions.c (/v1/positions), positions_segments.c (text with images) and
+ * positions_text.c (sentences) share.
  */
 #ifndef API_POSITIONS_H
 #define API_POSITIONS_H
@@ -24,5 +25,7 @@ bool positions_segments_read(struct job *job, struct pe_segment **segments, size
 /* Positions of these segments (the key `name`) in a style that is not of tokens. */
 bool positions_from_segments(struct job *job, const struct pe_style *style, const char *name,
                              const struct pe_segment *segments, size_t n, struct ids *out);
+/* What there is to say of them. */
+const char *positions_text(struct arena *arena, const struct ids *ids);
 
 #endif

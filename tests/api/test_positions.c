@@ -324,3 +324,32 @@ Test(positions, know_all_styles)
         json_decref(answer);
     }
 }
+
+Test(positions, says_where_tokens_stand_and_what_to_do_next)
+{
+    static const struct {
+        const char *target, *body, *says;
+    } rows[] = {
+        {"/v1/positions.txt", "{\"attention_mask\":[[0,0,1,1,1],[1,1,1,0,1]],\"style\":\"opt\"}",
+         "5 tokens in each of 2 rows.\nThey stand at positions 2 to 5.\n3 places are padding"},
+        {"/v1/positions.txt?lengths=3,2&style=gpt2", NULL,
+         "5 tokens.\nThey stand at positions 0 to 2.\nNext: give them to /v1/apply as "
+         "\"positions\".\n"},
+        {"/v1/positions.txt?segments=3,2x2,2&style=mrope&merge=1", NULL,
+         "9 tokens on 3 axes.\nOn axis 0 they stand at 0 to 6.\n"},
+        {"/v1/positions.txt?segments=3,2x2,2&style=mrope&merge=1", NULL, "\nrope_delta is -2: "},
+        {"/v1/positions.txt?grid=2x2&coords=center", NULL,
+         "On axis 1 they stand at -0.5 to 0.5.\nNext: give them to /v1/apply as \"positions\": "
+         "{\"axes\": [..]}"},
+        {"/v1/positions.txt?lengths=5&style=dual_chunk&chunk_size=4&local_size=1", NULL,
+         "5 tokens in each of 6 variants.\nThey stand at positions 0 to 6.\nNext: rotate k "},
+        {"/v1/positions.txt?attention_mask=0&style=gpt2", NULL, "1 token.\n1 place is padding"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct request request;
+        call(&request, rows[i].body ? "POST" : "GET", rows[i].target, rows[i].body);
+        cr_expect(strstr(call_body(&request), rows[i].says), "%s: %s", rows[i].target,
+                  call_body(&request));
+        call_end(&request);
+    }
+}
