@@ -101,6 +101,7 @@ def in_turn(cases, rounds=ROUNDS):
     seen = {case[0]: [] for case in cases}
     for turn in range(rounds + 1):
         for name, url, seconds, connections, script in cases:
+            servers.rest()
             got = wrk(url, seconds if turn else 1, connections, script)
             if turn:
                 seen[name].append(got)

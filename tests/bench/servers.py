@@ -15,6 +15,8 @@ import urllib.request
 
 READY_S = 20  # to answer after the start
 STOP_S = 10  # to end after SIGTERM
+REST_S = 5  # to become idle
+REST_EVERY_S = 0.1
 PEERS = os.environ.get("PEERS", "../shared/tools/peers")
 
 
@@ -66,6 +68,25 @@ class Server:
                 if line.startswith(name + ":"):
                     return 1024 * int(line.split()[1])
         raise RuntimeError("no %s" % name)
+
+
+    def cpu_ticks(self):
+        """Processor time so far."""
+        with open("/proc/%d/stat" % self.process.pid) as stat:
+            return sum(int(ticks) for ticks in stat.read().rsplit(")", 1)[1].split()[11:13])
+
+
+def rest():
+    """Waits until no server is busy any more with what the last load left behind: wrk goes away in the
+    middle of requests, which may take one server a second to end, from the time of the next."""
+    until = time.monotonic() + REST_S
+    before = None
+    while time.monotonic() < until:
+        now = [server.cpu_ticks() for server in running]
+        if now == before:
+            return
+        before = now
+        time.sleep(REST_EVERY_S)
 
 
 def stop_all():
