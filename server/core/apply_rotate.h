@@ -10,7 +10,8 @@
 #include "kernels.h"
 #include "kind.h"
 
-#define PE__ROTATING_TOKENS 256 /* tokens in a block, at most */
+/* Tokens in a block, at most: of one run. Twice as many, heads outermost: 1.07 x the time. */
+#define PE__ROTATING_TOKENS 128
 
 struct pe__rotating_work {
     struct pe__plan_walk walk;

@@ -125,41 +125,67 @@ static void copy(size_t n, struct pe__cdd_in from, struct pe__cdd to)
     memcpy(to.sin_lo, from.sin_lo, n * sizeof(double));
 }
 
-/* out = x * entry; x NULL stands for 1, out may be x. The block may begin anywhere, so that it
- * takes the entries of two blocks of the tables. */
-static void multiply_entry(const struct block *block, size_t table, size_t digit,
-                           const struct pe__planes *x, struct pe__planes *out)
+/* An entry of the tables; digit 0: none. */
+struct digit {
+    size_t table, value;
+};
+
+/* How many pairs from pair i of the block on have their entries in one block of the tables; it may
+ * begin anywhere, so that it takes those of two. */
+static size_t entries_n(const struct block *block, size_t i)
+{
+    size_t n = PE__BLOCK - (block->first + i) % PE__BLOCK;
+    return n < block->n - i ? n : block->n - i;
+}
+
+static struct pe__cdd_in entry_from(const struct block *block, struct digit digit, size_t i)
+{
+    return pe__cdd_input(pe__cis_entry(block->cis, digit.table, digit.value, block->first + i));
+}
+
+static void copy_entry(const struct block *block, struct digit digit, struct pe__planes *out)
 {
     for (size_t i = 0, n; i < block->n; i += n) {
-        size_t k = block->first + i;
-        n = PE__BLOCK - k % PE__BLOCK;
-        if (n > block->n - i)
-            n = block->n - i;
-        struct pe__cdd_in entry = pe__cdd_input(pe__cis_entry(block->cis, table, digit, k));
-        struct pe__cdd product = planes_at(out, i);
-        if (x) {
-            struct pe__cdd_in factor = planes_from(x, i);
-            pe__kernels()->cis_mul(n, &factor, &entry, &product);
-        } else {
-            copy(n, entry, product);
-        }
+        n = entries_n(block, i);
+        copy(n, entry_from(block, digit, i), planes_at(out, i));
     }
 }
 
-/* out = x * the entries of all digits in `bits`; returns where the product is: out, or still x when
- * there are no digits. */
+/* out = x * an entry; x, which may be out, NULL stands for another entry. */
+static void multiply_entry(const struct block *block, const struct pe__planes *x,
+                           struct digit other, struct digit digit, struct pe__planes *out)
+{
+    for (size_t i = 0, n; i < block->n; i += n) {
+        n = entries_n(block, i);
+        struct pe__cdd_in factor = x ? planes_from(x, i) : entry_from(block, other, i);
+        struct pe__cdd_in entry = entry_from(block, digit, i);
+        struct pe__cdd product = planes_at(out, i);
+        pe__kernels()->cis_mul(n, &factor, &entry, &product);
+    }
+}
+
+/* out = x * the entries of all digits in `bits`, x NULL stands for 1; returns where the product is:
+ * out, or still x when there are no digits. */
 static const struct pe__planes *multiply(const struct block *block, magnitude bits,
                                          const struct pe__planes *x, struct pe__planes *out)
 {
     const struct pe__cis *cis = block->cis;
+    struct digit first = {0, 0}; /* without an x: the product so far */
     for (size_t table = 0; table < cis->tables_n && bits >> cis->shift[table] != 0; table++) {
-        size_t digit = (size_t)(bits >> cis->shift[table]) & pe__digits_n(cis);
-        if (digit == 0)
+        struct digit digit = {table, (size_t)(bits >> cis->shift[table]) & pe__digits_n(cis)};
+        if (digit.value == 0)
             continue;
-        multiply_entry(block, table, digit, x, out);
+        if (!x && first.value == 0) {
+            first = digit;
+            continue;
+        }
+        multiply_entry(block, x, first, digit, out);
         x = out;
     }
-    return x;
+    if (x || first.value == 0)
+        return x;
+    copy_entry(block, first, out);
+    return out;
 }
 
 static void conjugate(size_t n, struct pe__planes *x)
@@ -294,7 +320,7 @@ void pe__run_add_next(const struct pe__cis *cis, struct pe__run *run, size_t n)
 /* The factors of the run's centre, of which `digit` is the digit; conjugated when the sines are
  * those of the opposite direction. */
 static void make_centre(const struct block *block, struct pe__walk *walk, const struct pe__run *run,
-                        size_t digit, bool opposite, double *out)
+                        size_t digit, bool opposite, bool are_split, double *out)
 {
     const struct pe__cis *cis = block->cis;
     struct pe__planes product;
@@ -303,10 +329,14 @@ static void make_centre(const struct block *block, struct pe__walk *walk, const 
     magnitude high = run->high | (magnitude)(digit - low) << cis->shift[0];
     walk_to(walk, block, high);
     if (low != 0) {
-        multiply_entry(block, 0, low, high != 0 ? &walk->prefix : NULL, &product);
+        const struct digit none = {0, 0}, lowest = {0, low};
+        if (high != 0)
+            multiply_entry(block, &walk->prefix, none, lowest, &product);
+        else
+            copy_entry(block, lowest, &product);
         centre = &product;
     }
-    pe__cis_factors(block->n, planes_from(centre, 0), out, PE__BLOCK);
+    pe__cis_factors(block->n, planes_from(centre, 0), are_split, out, PE__BLOCK);
     if (opposite)
         for (size_t i = 0; i < block->n; i++) {
             out[PE__S * PE__BLOCK + i] *= -1;
@@ -362,7 +392,7 @@ bool pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct 
     bool doubt[PE__OFFSETS + 1] = {false};
     bool opposite = run->negative != out->backwards;
     size_t middle = (run->least + run->most + 1) / 2;
-    make_centre(&block, walk, run, middle, opposite, centre);
+    make_centre(&block, walk, run, middle, opposite, out->dtype == PE_F64, centre);
     struct pe__run_job job = {
         .n = n,
         .steps_n = make_steps(run, middle, opposite, token),

@@ -163,10 +163,12 @@ static void split(size_t n, const double *hi, const double *lo, double *coarse, 
     }
 }
 
-void pe__cis_factors(size_t n, struct pe__cdd_in x, double *out, size_t width)
+void pe__cis_factors(size_t n, struct pe__cdd_in x, bool are_split, double *out, size_t width)
 {
     memcpy(out + PE__C * width, x.cos_hi, n * sizeof *out);
     memcpy(out + PE__S * width, x.sin_hi, n * sizeof *out);
+    if (!are_split)
+        return;
     split(n, x.cos_hi, x.cos_lo, out + PE__C1 * width, out + PE__C2 * width);
     split(n, x.sin_hi, x.sin_lo, out + PE__S1 * width, out + PE__S2 * width);
 }
@@ -195,14 +197,14 @@ static void fill_factors(struct pe__cis *cis, size_t first)
         x[PE__C * width + k] = x[PE__C1 * width + k] = 1; /* offset 0; the others are 0 */
     for (size_t digit = 1; digit <= pe__digits_n(cis); digit++) {
         x += PE__FACTORS * width;
-        pe__cis_factors(n, pe__cdd_input(pe__cis_entry(cis, 0, digit, first)), x, width);
+        pe__cis_factors(n, pe__cdd_input(pe__cis_entry(cis, 0, digit, first)), true, x, width);
     }
     struct pe__planes planes; /* the one behind the last digit */
     struct pe__cdd next = {planes.cos_hi, planes.cos_lo, planes.sin_hi, planes.sin_lo};
     struct pe__cdd_in one = pe__cdd_input(pe__cis_entry(cis, 0, 1, first));
     struct pe__cdd_in last = pe__cdd_input(pe__cis_entry(cis, 0, pe__digits_n(cis), first));
     pe__kernels()->cis_mul(n, &last, &one, &next);
-    pe__cis_factors(n, pe__cdd_input(next), x + PE__FACTORS * width, width);
+    pe__cis_factors(n, pe__cdd_input(next), true, x + PE__FACTORS * width, width);
 }
 
 _Static_assert(PE__OFFSETS == (1 << PE__DIGIT_BITS) + 1, "offsets are the digits and one more");

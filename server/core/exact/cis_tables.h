@@ -44,8 +44,9 @@ struct pe__cis {
 /* How far tokens of a run can lie from its centre: half of its digits. */
 #define PE__OFFSETS (PE__RUN / 2 + 1)
 
-/* The factors of hi + lo of n pairs, to planes `width` apart. */
-void pe__cis_factors(size_t n, struct pe__cdd_in x, double *out, size_t width);
+/* The factors of hi + lo of n pairs, to planes `width` apart; those that are split only if asked
+ * for. */
+void pe__cis_factors(size_t n, struct pe__cdd_in x, bool are_split, double *out, size_t width);
 /* Those of offset 0 in the block of pair k, from that pair on; *width: of its planes. */
 const double *pe__cis_offsets(const struct pe__cis *cis, size_t k, size_t *width);
 
