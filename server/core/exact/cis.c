@@ -34,7 +34,6 @@
 #define ERROR_PER_BIT  (18 * 0x1p-106)
 #define SLOW_PRECISION 128
 #define SLOW_ERROR     0x1p-107
-#define LINE           64
 
 typedef unsigned __int128 magnitude;
 
@@ -387,7 +386,7 @@ bool pe__cis_run(const struct pe__cis *cis, struct pe__walk *walk, const struct 
                  size_t first, size_t n, const struct pe__run_out *out, bool bad[PE__RUN + 1])
 {
     const struct block block = {cis, first, n};
-    _Alignas(LINE) double centre[PE__FACTORS * PE__BLOCK];
+    _Alignas(PE__FACTORS_ALIGNED) double centre[PE__FACTORS * PE__BLOCK];
     uint8_t token[2][PE__OFFSETS];
     bool doubt[PE__OFFSETS + 1] = {false};
     bool opposite = run->negative != out->backwards;

@@ -15,8 +15,7 @@
 
 #include "dd.h"
 
-#define MULTIPLE_OF_LINE 8  /* doubles in a cache line */
-#define VECTOR_MAX       64 /* bytes */
+#define MULTIPLE_OF_LINE 8 /* doubles in a cache line */
 
 static size_t entries_bytes(const struct pe__cis *cis)
 {
@@ -252,8 +251,9 @@ static bool allocate(struct pe__cis *cis)
     cis->w = malloc(w_bytes + 1);
     cis->entries = aligned_alloc(64, table_bytes + 64);
     if (factor_bytes > 0) {
-        factor_bytes += VECTOR_MAX; /* kernels read whole vectors */
-        cis->factors = aligned_alloc(VECTOR_MAX, factor_bytes);
+        /* At least a vector more, as kernels read whole ones; a multiple, as the allocator asks. */
+        factor_bytes += 2 * PE__FACTORS_ALIGNED - factor_bytes % PE__FACTORS_ALIGNED;
+        cis->factors = aligned_alloc(PE__FACTORS_ALIGNED, factor_bytes);
         if (cis->factors)
             memset(cis->factors, 0, factor_bytes);
     }
