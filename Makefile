@@ -26,7 +26,7 @@ HARDEN_aarch64 := -mbranch-protection=standard
 HARDEN  := -fstack-protector-strong -fPIC -fno-semantic-interposition $(HARDEN_$(ARCH)) \
            $(if $(SAN)$(filter-out release,$(MODE)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 SANFLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined))
-CPPFLAGS:= $(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr libpng zlib 2>/dev/null)
+CPPFLAGS:= $(patsubst -I%,-isystem %,$(shell pkg-config --cflags libmicrohttpd libuv jansson mpfr libpng zlib 2>/dev/null))
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAG) -ffp-contract=off -pthread $(CPPFLAGS)
 CXXFLAGS:= -std=c++17 $(OPT) -Wall -Wextra -Werror $(HARDEN) $(SANFLAG) -ffp-contract=off \
            -fno-exceptions -fno-rtti

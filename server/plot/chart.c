@@ -3,6 +3,7 @@
  * rest. */
 #include "chart.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "font.h"
@@ -206,6 +207,7 @@ static size_t columns_for(const struct box *body, size_t n, int32_t aspect)
 void chart_split(struct figure *figure, size_t n, int32_t aspect, struct box *boxes)
 {
     const struct box *body = &figure->body;
+    assert(n > 0);
     size_t columns = columns_for(body, n, aspect), rows = (n + columns - 1) / columns;
     int32_t gap = 2 * GAP;
     int32_t width = (body->right - body->left - gap * (int32_t)(columns - 1)) / (int32_t)columns;

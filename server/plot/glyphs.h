@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GLYPH_EM      2048   /* units */
-#define GLYPH_CONTOUR -32768 /* in place of x: here begins another contour */
+#define GLYPH_EM      2048     /* units */
+#define GLYPH_CONTOUR (-32768) /* in place of x: here begins another contour */
 
 struct glyph {
     uint32_t code;

@@ -102,7 +102,7 @@ static bool words_below(struct figure *figure, const struct axis *axis, const st
 {
     int32_t size = figure->text_size;
 
-    if (!axis->labels || axis->cells_n > TICKS_MAX)
+    if (!axis->labels || axis->cells_n == 0 || axis->cells_n > TICKS_MAX)
         return false;
     int32_t room = (scale->to - scale->from) / (int32_t)axis->cells_n - TICK_GAP;
     label_ticks(axis, TICKS_MAX, ticks);

@@ -14,6 +14,7 @@
 #define LOG10_2     0.30102999566398119521
 #define STEPS_N     3
 #define TICK_DIGITS 6
+#define DIGITS_MAX  17
 #define MOST        1e300
 #define FAR_OFF     4096 /* of places beyond the ends, in times the length */
 
@@ -118,7 +119,7 @@ static void add(struct ticks *ticks, double at, double step)
 {
     int digits = TICK_DIGITS;
 
-    for (double steps = fabs(at) / step; steps >= 1e5 && digits < 17; steps /= 10)
+    while (digits < DIGITS_MAX && fabs(at) / step >= ten_to(digits - 1))
         digits++;
     ticks->at[ticks->n] = at;
     ticks->text[ticks->n] = ticks->printed[ticks->n];

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """pictures.py PROGRAM [--write]: pictures by URL, from a daemon of its own.
 
-Each line of tests/data/plots.sha256 is a picture that somebody has looked at: the SHA-256 of its SVG,
-that of the pixels of its PNG, and its target without a suffix. Besides the digests, an XML parser reads
-every SVG: it has a title, a description and nothing that runs; no caption leaves the picture or meets
-another one, by the widths that the font file itself states; curves and cells are read back and compared
-with the numbers of the endpoint behind. --write writes the digests anew.
+Each line of tests/data/plots.sha256 is a picture that somebody has looked at: the SHA-256 of its SVG
+(without the description), that of the pixels of its PNG, and its target without a suffix. Besides the
+digests, an XML parser reads every SVG: it has a title, a description and nothing that runs; no caption
+leaves the picture or meets another one, by the widths that the font file itself states; curves and cells
+are read back and compared with the numbers of the endpoint behind. --write writes the digests anew.
 """
 
 import contextlib
@@ -288,7 +288,8 @@ def check_picture(service, target, font):
     width, height, data = pixels(target, png)
     expect((str(width), str(height)) == (root.get("width"), root.get("height")), target, "has two sizes")
     expect(len(set(data[i:i + 3] for i in range(0, len(data), 3))) > 4, target, "is blank")
-    return hashlib.sha256(svg).hexdigest(), hashlib.sha256(data).hexdigest()
+    told = re.sub(b"<desc>.*?</desc>", b"", svg, flags=re.DOTALL)  # words of readouts have tests of theirs
+    return hashlib.sha256(told).hexdigest(), hashlib.sha256(data).hexdigest()
 
 
 def main():

@@ -107,7 +107,7 @@ static bool read_arrows(struct plotting *plotting, struct arrows *arrows)
 void plot_draw_rotation(struct plotting *plotting)
 {
     struct figure *figure = plotting->figure;
-    struct arrows arrows;
+    struct arrows arrows = {0};
     struct legend styles[POSITIONS_N];
     struct box boxes[PAIRS_MAX];
 

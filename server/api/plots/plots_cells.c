@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* plots_cells.c: pictures that consist of cells: matrices whose values are colours. */
+#include <assert.h>
 #include <string.h>
 
 #include "plots.h"
@@ -95,6 +96,7 @@ static bool read_matrices(struct plotting *plotting, const struct output *output
                        "the tensor \"%s\" has no rows and columns to show", output->name);
     all->rows = output->shape[output->rank - 2];
     all->columns = output->shape[output->rank - 1];
+    assert(all->rows > 0 && all->columns > 0);
     all->n = output->count / all->rows / all->columns;
     if (all->n > PANELS_MAX)
         return err_add(err, ERR_limit_exceeded, NULL, "ask for fewer",
@@ -108,7 +110,7 @@ static bool read_matrices(struct plotting *plotting, const struct output *output
 void plot_draw_table(struct plotting *plotting)
 {
     const struct job *job = plotting->job;
-    struct panel panels[PANELS_MAX];
+    struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
 
     if (!read_matrices(plotting, &job->outputs[job->main], &all))
@@ -121,7 +123,7 @@ void plot_draw_table(struct plotting *plotting)
 void plot_draw_matrix(struct plotting *plotting)
 {
     const struct job *job = plotting->job;
-    struct panel panels[PANELS_MAX];
+    struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
 
     if (read_matrices(plotting, &job->outputs[job->main], &all))
@@ -131,7 +133,7 @@ void plot_draw_matrix(struct plotting *plotting)
 void plot_draw_angles(struct plotting *plotting)
 {
     const struct job *job = plotting->job;
-    struct panel panels[PANELS_MAX];
+    struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
 
     if (!read_matrices(plotting, &job->outputs[job->main], &all))
@@ -146,7 +148,7 @@ void plot_draw_angles(struct plotting *plotting)
 
 void plot_draw_attention(struct plotting *plotting)
 {
-    struct panel panels[PANELS_MAX];
+    struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
 
     if (!read_matrices(plotting, job_output_named(plotting->job, "weights"), &all))
@@ -159,14 +161,14 @@ void plot_draw_attention_pair(struct plotting *plotting)
 {
     struct job *job = plotting->job;
     const struct output *with = job_output_named(job, "weights");
-    struct panel panels[PANELS_MAX];
+    struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
 
     if (!read_matrices(plotting, with, &all))
         return;
     const double *without = plot_values(plotting, "weights_without");
     double *both = arena_calloc(plotting->arena, 2 * with->count + 1, sizeof *both);
-    if (!without || !both) {
+    if (!without || !both || with->count == 0) {
         plotting->figure->failed = true;
         return;
     }
@@ -205,7 +207,7 @@ void plot_draw_grid(struct plotting *plotting)
     const struct job *job = plotting->job;
     const struct tree *query = tree_member(job->answer.readouts, "query");
     const struct tree *cell = query ? tree_member(query, "cell") : NULL;
-    struct panel panels[PANELS_MAX];
+    struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
     size_t at[PE_AXES_MAX] = {0}, n = 0;
 
