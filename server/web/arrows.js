@@ -29,7 +29,8 @@ function arrow([x, y], unit) {
  */
 export function arrows({ draw, position: start }) {
   const field = el("div", { class: "arrows" });
-  const readout = el("output", { class: "readout" });
+  // The slider speaks for itself; this would say each step while they turn.
+  const readout = el("output", { class: "readout", "aria-live": "off" });
   const element = el("div", { class: "drawing" }, field, readout);
   const drawing = { element, drawn: null, update, clear, move };
   let position = start;
