@@ -57,7 +57,8 @@ enum pe_status pe__search_added(struct pe__search *search)
         pe__search_free_lines(search);
         pe__search_propose(search, &draft);
         status = search->stopped ? PE_STOPPED : pe__search_judge(search);
-        if (pe__search_is_explained(search) && !pe__search_is_open(search, 0))
+        if (pe__search_is_explained(search) && !search->rounds_much &&
+            !pe__search_is_open(search, 0))
             break; /* with a base that no other could have been taken for */
     }
     return status;

@@ -249,7 +249,7 @@ static bool is_spare(const struct pe__search *search, const struct way *way)
     return strcmp(way->kind, "rope2d") == 0 && !search->job->kind;
 }
 
-static void try_ways(struct pe__search *search, const struct pe__draft *draft)
+void pe__search_deal(struct pe__search *search, const struct pe__draft *draft)
 {
     size_t since = search->kept;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !search->stopped; i++) {
@@ -264,17 +264,7 @@ static void try_ways(struct pe__search *search, const struct pe__draft *draft)
                 try_deal(search, draft, &ways[i], &other);
         }
         try_deal(search, draft, &ways[i], &seen);
-        if (!search->ruled && search->kept > since)
+        if (search->rules == PE__RULES_ANY && search->kept > since)
             break; /* lists fit wherever one does */
     }
-}
-
-void pe__search_deal(struct pe__search *search, const struct pe__draft *draft)
-{
-    size_t before = search->job->found_n;
-    search->ruled = true;
-    try_ways(search, draft);
-    search->ruled = false;
-    if (search->job->found_n == before)
-        try_ways(search, draft);
 }

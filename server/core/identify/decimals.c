@@ -72,13 +72,23 @@ static bool is_among(const double *out, size_t n, double value)
     return false;
 }
 
+/* Where to begin with at most `max` of the wholes from low to high: around the middle. */
+static double first_whole(double low, double high, size_t max, bool *more)
+{
+    double first = ceil(low), last = floor(high);
+    if (!(last - first >= (double)max))
+        return first;
+    *more = true;
+    return floor(first + (last - first - (double)max) / 2);
+}
+
 /* Those of this many digits, which are not there with fewer. */
 static size_t of_digits(double low, double high, int digits, double *out, size_t n, size_t max,
                         bool *more)
 {
     size_t first = n;
     int e = magnitude(high) - digits + 1;
-    double m = ceil(low / decimal(1, e)) - 1;
+    double unit = decimal(1, e), m = first_whole(low / unit, high / unit, max - n, more) - 1;
     if (m < 1)
         m = 1;
     while (decimal(m, e) <= high && n < max) {
@@ -108,7 +118,7 @@ size_t pe__wholes(double low, double high, double *out, size_t max, bool *more)
     size_t n = 0;
     if (!(low <= high))
         return 0;
-    double m = ceil(low);
+    double m = first_whole(low, high, max, more);
     while (m <= high && n < max) {
         insert(out, 0, n++, m, (low + high) / 2);
         m += 1;

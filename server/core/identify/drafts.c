@@ -91,7 +91,8 @@ bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *d
     const struct pe_identify *job = search->job;
     struct pe_faults faults = {0};
     pe_spec_init(spec, draft->kind);
-    bool ok = !job->kind || strcmp(job->kind, draft->kind->name) == 0;
+    bool ok =
+        job->tried < search->tried_max && (!job->kind || strcmp(job->kind, draft->kind->name) == 0);
     for (size_t i = 0; ok && i < draft->n; i++)
         ok = is_known(search, spec, draft->at[i].name) || set(spec, &draft->at[i]);
     for (size_t i = 0; ok && i < job->known_n; i++)
@@ -133,6 +134,23 @@ double pe__origin_of(const struct pe_spec *spec)
     return -number_or(spec, "shift", 0) / number_or(spec, "position_scale", 1);
 }
 
+/* Whether they have the same parameters. */
+static bool is_same(const struct pe_spec *a, const struct pe_spec *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    for (size_t i = 0; i < a->params.rows_n; i++) {
+        const struct pe_value *one = &a->params.value[i], *other = &b->params.value[i];
+        if (one->set != other->set || one->list_n != other->list_n)
+            return false;
+        if (one->set && one->number != other->number)
+            return false;
+        if (one->list_n > 0 && memcmp(one->list, other->list, one->list_n * sizeof *one->list) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* The next pair from `pair` on that turns. */
 static size_t next_turning(const struct pe_spec *spec, size_t pair, size_t pairs, double *speed)
 {
@@ -159,9 +177,10 @@ bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b)
 {
     const double same = 1e-11;
     size_t a_n = pe_spec_pairs(a), b_n = pe_spec_pairs(b), i = 0, k = 0;
+    if (a_n == 0 || b_n == 0) /* of no frequencies */
+        return is_same(a, b);
     double gain = pe_spec_attention(a), origin = pe__origin_of(a), speed = 0, other = 0;
-    if (a->kind->acts != b->kind->acts || a_n == 0 || b_n == 0 ||
-        fabs(origin - pe__origin_of(b)) > same * fabs(origin) ||
+    if (a->kind->acts != b->kind->acts || fabs(origin - pe__origin_of(b)) > same * fabs(origin) ||
         fabs(gain - pe_spec_attention(b)) > same || (gain != 1 && a_n != b_n))
         return false;
     for (;; i++, k++) {
@@ -194,19 +213,11 @@ bool pe__search_turned_by(const struct pe__search *search, size_t pair, double s
     return true;
 }
 
-/* Whether a pair stands at every place where its speed has turned it to. */
-static bool angles_fit(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
-{
-    return pe__search_turned_by(search, pair, pe__speed_of(spec, pair), pe__origin_of(spec));
-}
-
 /* Whether the speed of a pair is that of its line, of which full turns per step are not known. */
-static bool pair_fits(const struct pe__search *search, const struct pe_spec *spec, size_t pair)
+static bool speed_fits(const struct pe__search *search, size_t pair, double speed)
 {
     const struct pe__turning *line = &search->line[pair];
-    if (search->by_angles)
-        return angles_fit(search, spec, pair);
-    double speed = pe__speed_of(spec, pair), off = speed - line->speed;
+    double off = speed - line->speed;
     if (!isfinite(line->error))
         return true;
     if (isfinite(line->step) && fabs(off) * line->step > PE__PI)
@@ -261,22 +272,6 @@ static double cost_of(const struct pe_spec *spec)
     return cost;
 }
 
-static bool is_same(const struct pe_spec *a, const struct pe_spec *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    for (size_t i = 0; i < a->params.rows_n; i++) {
-        const struct pe_value *one = &a->params.value[i], *other = &b->params.value[i];
-        if (one->set != other->set || one->list_n != other->list_n)
-            return false;
-        if (one->set && one->number != other->number)
-            return false;
-        if (one->list_n > 0 && memcmp(one->list, other->list, one->list_n * sizeof *one->list) != 0)
-            return false;
-    }
-    return true;
-}
-
 static bool is_there(const struct pe__search *search, const struct pe_spec *spec)
 {
     const struct pe_identify *job = search->job;
@@ -284,6 +279,16 @@ static bool is_there(const struct pe__search *search, const struct pe_spec *spec
         if (job->found[i].twist == search->twist && is_same(&job->found[i].spec, spec))
             return true;
     return false;
+}
+
+/* The one with most to say. */
+static size_t dearest(const struct pe_identify *job)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < job->found_n; i++)
+        if (job->found[i].cost > job->found[at].cost)
+            at = i;
+    return at;
 }
 
 /* Puts the spec among those found, or in the place of the one with most to say. */
@@ -297,10 +302,7 @@ static bool keep(struct pe__search *search, struct pe_spec *spec)
         return true;
     }
     if (job->found_n == PE_IDENTIFY_FOUND_MAX) {
-        at = &job->found[0];
-        for (size_t i = 1; i < job->found_n; i++)
-            if (job->found[i].cost > at->cost)
-                at = &job->found[i];
+        at = &job->found[dearest(job)];
         search->cut = fmin(search->cut, fmax(at->cost, cost));
         if (at->cost <= cost) {
             pe_spec_release(spec);
@@ -337,28 +339,44 @@ void pe__search_open(struct pe__search *search, size_t since, bool axes)
     }
 }
 
+/* Whether its pairs have the speeds of their lines, and stand where these have turned them to. */
+static bool pairs_fit(const struct pe__search *search, const struct pe_spec *spec)
+{
+    size_t n = search->phases.pairs;
+    double origin = pe__origin_of(spec);
+    bool fits = pe_spec_pairs(spec) == n;
+    for (size_t i = 0; fits && i < n; i++) {
+        size_t pair = (search->probe + n - i) % n;
+        double speed = pe__speed_of(spec, pair);
+        fits = (search->by_angles || speed_fits(search, pair, speed)) &&
+               pe__search_turned_by(search, pair, speed, origin);
+    }
+    return fits;
+}
+
 bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec)
 {
     struct pe_identify *job = search->job;
-    size_t n = search->phases.pairs;
     search->stopped = search->stopped || (job->stop && job->stop(job->stop_context));
     if (search->stopped)
         return false;
-    if (job->tried >= PE_IDENTIFY_TRIED_MAX) {
-        search->cut = 0;
-        return false;
+    if (++job->tried == search->tried_max)
+        search->cut = 0; /* there may be more to say */
+    if (job->found_n == PE_IDENTIFY_FOUND_MAX) {
+        double cost = cost_of(spec);
+        if (cost >= job->found[dearest(job)].cost) {
+            search->cut = fmin(search->cut, cost);
+            return false;
+        }
     }
-    job->tried++;
-    bool fits = pe_spec_pairs(spec) == n;
-    for (size_t i = 0; fits && i < n; i++)
-        fits = pair_fits(search, spec, (search->probe + n - i) % n);
-    return fits;
+    return pairs_fit(search, spec);
 }
 
 size_t pe__search_head(const struct pe__search *search, const struct pe_spec *spec)
 {
     size_t n = 0;
-    while (n < search->phases.pairs && angles_fit(search, spec, n))
+    while (n < search->phases.pairs &&
+           pe__search_turned_by(search, n, pe__speed_of(spec, n), pe__origin_of(spec)))
         n++;
     return n;
 }

@@ -10,8 +10,9 @@
 #include "kind.h"
 #include "spectrum.h"
 
-#define CLEAR  8 /* times the limits of libraries */
-#define PLACES 3 /* positions without which no line is seen */
+#define CLEAR     8       /* times the limits of libraries */
+#define ROUNDINGS 0x1p-48 /* of logarithms, relative */
+#define PLACES    3       /* positions without which no line is seen */
 
 /* ln of a factor = ln of the pair's number * (slope * position + level). */
 struct fading {
@@ -41,11 +42,12 @@ static bool fit(const struct pe__search *search, struct fading *out)
 {
     const struct pe__phases *phases = &search->phases;
     double n = 0, p = 0, pp = 0, l = 0, pl = 0, limit = CLEAR * search->fixed;
+    double first = search->given.at[0][search->order[0][0]]; /* lest squares of places cancel */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t pair = 0; pair < phases->pairs; pair++)
             for (size_t i = 0; i < search->order_n; i++) {
                 size_t row = search->order[0][i], at = pair * phases->rows + row;
-                double z = search->z[pair], place = search->given.at[0][row];
+                double z = search->z[pair], place = search->given.at[0][row] - first;
                 double length = log_length(phases, at);
                 if (!(phases->weight[at] > 0))
                     continue;
@@ -63,10 +65,13 @@ static bool fit(const struct pe__search *search, struct fading *out)
         if (pass == 0) {
             out->slope = (pl - p * l / n) / spread;
             out->level = (l - out->slope * p) / n;
-            out->slope_error = search->noise.angle / sqrt(spread);
-            out->level_error = search->noise.angle * sqrt(pp / n / spread);
+            double noise = search->noise.angle + ROUNDINGS * fabs(l / n);
+            out->slope_error = noise / sqrt(spread);
+            out->level_error = noise * sqrt(pp / n / spread);
         }
     }
+    out->level -= out->slope * first;
+    out->level_error += out->slope_error * fabs(first);
     return true;
 }
 

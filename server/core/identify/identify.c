@@ -20,7 +20,8 @@ static const struct {
     [PE_BF16] = {0x1p-8, 1e-7, 3e-7, 1.6e-2},
 };
 
-#define ALIGNMENT 64
+#define ALIGNMENT         64
+#define ROUNDED_TRIED_MAX (PE_IDENTIFY_TRIED_MAX / 8)
 
 struct block {
     char *at;
@@ -123,8 +124,10 @@ static enum pe_status (*const steps[])(struct pe__search *search) = {
 
 enum pe_status pe_identify(struct pe_identify *job)
 {
-    struct pe__search search = {
-        .job = job, .given = {job->x, job->y, .lists_n = job->positions_n}, .cut = INFINITY};
+    struct pe__search search = {.job = job,
+                                .given = {job->x, job->y, .lists_n = job->positions_n},
+                                .rules = PE__RULES_ANY,
+                                .cut = INFINITY};
     struct block block = {.at = job->work};
     enum pe_status status = PE_OK;
     job->found_n = job->rivals_n = job->tried = 0;
@@ -133,6 +136,8 @@ enum pe_status pe_identify(struct pe_identify *job)
     search.unit = limits_of[job->dtype].unit;
     search.library = limits_of[job->dtype].library;
     search.fixed = limits_of[job->dtype].fixed;
+    search.rounds_much = job->dtype == PE_BF16 || job->dtype == PE_F16;
+    search.tried_max = search.rounds_much ? ROUNDED_TRIED_MAX : PE_IDENTIFY_TRIED_MAX;
     search.noise = (struct pe__noise){2 * search.unit, limits_of[job->dtype].drift};
     read_places(&search);
     job->distinct = count_distinct(&search);

@@ -11,6 +11,10 @@
 #include "phases.h"
 #include "turning.h"
 
+/* What is tried of frequencies, one after the other as long as nothing explains y: powers of a base
+ * and what a factor makes of them; blends of two such series; numbers of any kind. */
+enum pe__rules { PE__RULES_PLAIN, PE__RULES_BLENDS, PE__RULES_ANY };
+
 struct pe__search {
     struct pe_identify *job;
     struct pe__given given;
@@ -21,6 +25,8 @@ struct pe__search {
     double unit;    /* half a unit in the last place of y, relative */
     double library; /* how far off libraries are, for each radian and besides */
     double fixed;
+    bool rounds_much; /* y is of 16 bits: more fits, and less of it is told apart */
+    size_t tried_max;
     struct pe__noise noise;
     double *vector; /* two vectors */
     void *made;     /* x encoded, in y's dtype */
@@ -37,7 +43,7 @@ struct pe__search {
     double *x, *v, *s, *z;     /* [pairs] of fits */
     size_t probe;              /* the pair that tells most */
     bool by_angles;            /* full turns are lost: angles are compared, not speeds */
-    bool ruled;                /* frequencies follow a rule */
+    enum pe__rules rules;
     enum pe_twist twist;
     bool stopped;
     size_t kept; /* candidates so far */

@@ -182,10 +182,9 @@ static void sort(struct pe_identify *job)
     }
 }
 
-static double far_fetched(const struct pe_identify *job)
+static double far_fetched(const struct pe__search *search)
 {
-    bool rounds_much = job->dtype == PE_BF16 || job->dtype == PE_F16;
-    return rounds_much ? INFINITY : job->found[0].cost + FAR_FETCHED;
+    return search->rounds_much ? INFINITY : search->job->found[0].cost + FAR_FETCHED;
 }
 
 static bool is_rival(const struct pe_candidate *best, const struct pe_candidate *other, double far)
@@ -203,7 +202,7 @@ static void count_rivals(struct pe__search *search)
     job->rivals_n = job->found_n > 0 && job->found[0].explains != PE_EXPLAINS_NOT ? 1 : 0;
     for (size_t i = 1; job->rivals_n > 0 && i < job->found_n; i++) {
         struct pe_candidate at = job->found[i];
-        if (!is_rival(&job->found[0], &at, far_fetched(job)) ||
+        if (!is_rival(&job->found[0], &at, far_fetched(search)) ||
             pe_spec_same_numbers(&job->found[0].spec, &at.spec))
             continue;
         for (size_t k = i; k > job->rivals_n; k--)
@@ -211,7 +210,7 @@ static void count_rivals(struct pe__search *search)
         job->found[job->rivals_n++] = at;
     }
     size_t n = job->rivals_n > 0 ? job->rivals_n : job->found_n;
-    job->more = n > 0 && search->cut < far_fetched(job);
+    job->more = n > 0 && search->cut < far_fetched(search);
     job->axes_open = false;
     for (size_t i = 0; i < n; i++) {
         job->more = job->more || job->found[i].open;

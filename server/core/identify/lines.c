@@ -28,11 +28,13 @@ static unsigned char read_axes(struct pe__search *search, size_t pair)
     return (unsigned char)(bits ? bits : all);
 }
 
-/* What pairs that turn multiply lengths by: the mean of it, and its error. */
+/* What pairs that turn multiply lengths by: the mean of it, and its error. It is summed as what
+ * each length is off the first, lest the sum of many like ones is rounded the same way every time.
+ */
 static void read_gain(struct pe__search *search)
 {
     const struct pe__phases *phases = &search->phases;
-    double sum = 0, n = 0;
+    double sum = 0, n = 0, first = 0;
     search->gain = 1;
     search->gain_error = 2 * search->unit;
     for (size_t pair = 0; pair < phases->pairs; pair++)
@@ -41,12 +43,14 @@ static void read_gain(struct pe__search *search)
             bool stands = phases->re[at] == 1 && phases->im[at] == 0 && phases->rest[at] == 0;
             if (!(phases->weight[at] > 0) || stands)
                 continue;
-            sum += sqrt(phases->re[at] * phases->re[at] + phases->im[at] * phases->im[at]);
+            double length = sqrt(phases->re[at] * phases->re[at] + phases->im[at] * phases->im[at]);
+            first = n > 0 ? first : length;
+            sum += length - first;
             n++;
         }
     if (n == 0)
         return;
-    search->gain = sum / n;
+    search->gain = first + sum / n;
     search->gain_error = 2 * search->unit / sqrt(n) + search->fixed / 32;
     if (fabs(search->gain - 1) <= CLEAR * search->gain_error)
         search->gain = 1;
@@ -123,12 +127,52 @@ static size_t usual_origins(double out[PE__ORIGINS_MAX])
     return n;
 }
 
-size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX], bool *more)
+/* Whether the lines of all pairs may begin there, as far as their full turns are known. */
+static bool may_begin(const struct pe__search *search, double origin)
+{
+    for (size_t pair = 0; pair < search->phases.pairs; pair++) {
+        const struct pe__turning *line = &search->free[pair];
+        double distance = line->p0 - origin, angle = line->speed * distance;
+        double noisy = CLEAR * (search->noise.angle + fabs(line->error * distance) +
+                                fabs(angle) * search->noise.drift);
+        if (line->worst > CROOKED || !(noisy < SURE) || !(fabs(angle) < 0x1p20))
+            continue;
+        if (fabs(pe__wrap(line->angle0 - pe__wrap(angle))) > noisy)
+            return false;
+    }
+    return true;
+}
+
+#define STEPS_MAX 4096 /* of an interval that is searched one by one */
+
+/* In an interval of more than one: the wholes and halves where all lines may begin, wholes first
+ * and of these the nearest to 0. */
+static size_t steps_in(const struct pe__search *search, double low, double high,
+                       double out[PE__ORIGINS_MAX], bool *more)
+{
+    double farthest = fmax(fabs(low), fabs(high));
+    size_t n = 0;
+    if (!(high - low < STEPS_MAX) || !(farthest < 0x1p40))
+        return 0;
+    for (int odd = 0; odd < 2; odd++)
+        for (size_t m = low > 0 || high < 0 ? (size_t)fmin(fabs(low), fabs(high)) : 0;
+             m <= (size_t)farthest; m++)
+            for (int sign = 1; sign >= -1; sign -= 2) {
+                double at = sign * ((double)m + odd * 0.5);
+                if (at < low || at > high || (at == 0 && sign < 0) || !may_begin(search, at))
+                    continue;
+                *more = *more || n == PE__ORIGINS_MAX - 1;
+                if (n < PE__ORIGINS_MAX - 1)
+                    out[n++] = at;
+            }
+    return n;
+}
+
+/* Where lines begin by the slowest pair that turns, and by faster and faster ones. */
+static struct pe__estimate origin_of(const struct pe__search *search)
 {
     struct pe__estimate origin = {0, INFINITY};
-    size_t n = 0, pairs = search->phases.pairs;
-    *more = false;
-    for (size_t pair = pairs; pair-- > 0;) {
+    for (size_t pair = search->phases.pairs; pair-- > 0;) {
         const struct pe__turning *line = &search->free[pair];
         double speed = line->speed;
         if (!(fabs(speed) > CLEAR * line->error) || fabs(speed) > 0x1p20 || line->worst > CROOKED)
@@ -142,13 +186,25 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
         double distance = fabs(line->p0 - origin.value);
         origin.error = (search->noise.angle + line->error * distance) / fabs(speed);
     }
+    return origin;
+}
+
+size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX], bool *more)
+{
+    struct pe__estimate origin = origin_of(search);
+    double values[PE__ORIGINS_MAX], error = CLEAR * origin.error;
+    double low = origin.value - error, high = origin.value + error;
+    size_t n = 0, found = 0;
+    *more = false;
     if (search->job->distinct < 2)
         return usual_origins(out);
-    double values[PE__ORIGINS_MAX], error = CLEAR * origin.error;
-    size_t found = isfinite(error) ? pe__wholes(origin.value - error, origin.value + error, values,
-                                                PE__ORIGINS_MAX - 1, more)
-                                   : 0;
-    bool has_zero = found == 0 || fabs(origin.value) <= error;
+    if (isfinite(error) && high - low > 1)
+        found = steps_in(search, low, high, values, more);
+    if (isfinite(error) && found == 0)
+        found = pe__wholes(low, high, values, PE__ORIGINS_MAX - 1, more);
+    if (found > 1 && pe__digits(values[0]) > PE__SHORT_DIGITS)
+        found = 1; /* the others are no likelier */
+    bool has_zero = found == 0 || (low <= 0 && 0 <= high);
     if (has_zero)
         out[n++] = 0;
     for (size_t i = 0; i < found; i++)

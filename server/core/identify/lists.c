@@ -24,7 +24,7 @@ static double divisor_of(const struct pe__search *search, const struct pe_spec *
             pe__decimals(pe__plain_exp(ln - error), pe__plain_exp(ln + error), &divisor, 1, &more);
         return n > 0 && pe__digits(divisor) <= LIST_DIGITS ? divisor : 0;
     }
-    for (int tenths = 10; tenths <= 10 * DIVISOR_MAX; tenths++)
+    for (int tenths = 10; !search->rounds_much && tenths <= 10 * DIVISOR_MAX; tenths++)
         if (pe__search_turned_by(search, pair, speed * 10 / tenths, origin))
             return tenths / 10.0;
     return 0;
@@ -59,9 +59,8 @@ bool pe__propose_lists(struct pe__search *search, const struct pe__draft *draft)
     }
     other = *draft;
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(search->s[i]))
-            return false;
-        search->z[i] = pe__plain_exp(search->v[i]);
+        bool known = isfinite(search->s[i]);
+        search->z[i] = known ? pe__plain_exp(search->v[i]) : fabs(search->line[i].speed);
     }
     size_t since = search->kept;
     pe__draft_list(&other, "freqs", search->z, n);

@@ -16,9 +16,11 @@
 #define WIDEST    60   /* to which it is cut */
 #define WIDER     4    /* times such an interval, where usual bases may lie too */
 #define BY_CHANCE 0.01 /* how often a short decimal may be in an interval where none was meant */
+#define ROUGH     0.1  /* the same of a factor of lengths, which may as well have more digits */
 #define CROOKED   40   /* times what was to be expected: no line */
 #define USABLE    0.25 /* relative error of a speed that has a logarithm */
 #define BASE_FROM 10000.0
+#define ROUNDINGS 0x1p-50 /* relative error of logarithms, whatever they were fitted by */
 
 const double pe__usual_bases[PE__USUAL_BASES] = {
     10000,    500000,  1000000, 100,   5000000, 100000, 150000, 1000,   2000,    160000,
@@ -82,20 +84,28 @@ static struct pe__estimate fit_factor(const struct pe__search *search, const dou
     double left = zz - (xx > 0 ? xz * xz / xx : 0); /* of z, once x has explained its part */
     if (!(left > 1e-9 * zz))
         return (struct pe__estimate){NAN, INFINITY};
-    return (struct pe__estimate){(zv - (xx > 0 ? xz * xv / xx : 0)) / left, 1 / sqrt(left)};
+    double cancelled = ROUNDINGS * fabs(zv) / left;
+    return (struct pe__estimate){(zv - (xx > 0 ? xz * xv / xx : 0)) / left,
+                                 1 / sqrt(left) + cancelled};
+}
+
+/* How many decimals of so many digits an interval of this width has in the mean. */
+static double expected_decimals(double width, int digits)
+{
+    for (int i = 0; i < digits; i++)
+        width *= 10;
+    return width;
 }
 
 /* Whether a decimal of so many digits lies in an interval of this width by chance. */
 static bool is_chance(double width, int digits)
 {
-    for (int i = 0; i < digits; i++)
-        width *= 10;
-    return digits > PE__SHORT_DIGITS && width > BY_CHANCE;
+    return digits > PE__SHORT_DIGITS && expected_decimals(width, digits) > BY_CHANCE;
 }
 
 size_t pe__decimals_of(struct pe__estimate ln, double *out, bool *more)
 {
-    double error = PE__SPREAD * ln.error;
+    double error = PE__SPREAD * ln.error + ROUNDINGS * (1 + fabs(ln.value));
     if (!(error < WIDE))
         return 0;
     size_t n = pe__decimals(pe__plain_exp(ln.value - error), pe__plain_exp(ln.value + error), out,
@@ -124,7 +134,7 @@ bool pe__propose(struct pe__search *search, const struct pe__draft *draft)
         pe__draft_number(&other, "attention_factor", factors[i]);
         any = (pe__draft_finish(search, &other, &spec) && pe__search_offer(search, &spec)) || any;
     }
-    if (any && (more || is_chance(2 * error, pe__digits(factors[0]))))
+    if (any && (more || expected_decimals(2 * error, pe__digits(factors[0])) > ROUGH))
         pe__search_open(search, since, false);
     return any;
 }
@@ -275,6 +285,22 @@ static bool read_z(struct pe__search *search, const struct pe__draft *draft, con
     return true;
 }
 
+#define WHOLE                                                                                      \
+    1e-13 /* how far a product of rounded numbers is off the whole or half that is meant */
+
+/* Positions times a number: the place where lines begin stays where it is. */
+static void scale_positions(struct pe__draft *draft, double scale)
+{
+    pe__draft_number(draft, "position_scale", scale);
+    for (size_t i = 0; i < draft->n; i++) {
+        struct pe_setting *at = &draft->at[i];
+        if (strcmp(at->name, "shift") != 0)
+            continue;
+        double shift = at->number * scale, halves = floor(2 * shift + 0.5);
+        at->number = fabs(2 * shift - halves) <= WHOLE * fabs(halves) ? halves / 2 : shift;
+    }
+}
+
 static bool propose_factored(struct pe__search *search, const struct pe__draft *draft,
                              const char *scaling)
 {
@@ -284,18 +310,20 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
     if (!read_z(search, draft, scaling))
         return false;
     struct pe__estimate ln = fit_factor(search, search->z);
+    bool shrinks = ln.value < 0 && strcmp(scaling, "linear") == 0;
+    if (shrinks)
+        ln.value = -ln.value;
     size_t n = pe__decimals_of(ln, factors, &more);
     for (size_t i = 0; i < n; i++) {
         struct pe__draft other = *draft;
-        if (factors[i] == 1)
+        if (!(factors[i] > 1))
             continue;
-        if (factors[i] > 1) {
+        if (shrinks) {
+            scale_positions(&other, factors[i]);
+            factors[i] = 1 / factors[i];
+        } else {
             pe__draft_text(&other, "scaling", scaling);
             pe__draft_number(&other, "factor", factors[i]);
-        } else if (strcmp(scaling, "linear") == 0) {
-            pe__draft_number(&other, "position_scale", 1 / factors[i]);
-        } else {
-            continue;
         }
         struct pe__estimate base =
             pe__fit_base(search, search->z, pe__plain_log(factors[i]), 0, search->phases.pairs);
@@ -360,9 +388,7 @@ static bool is_clear(const struct pe_identify *job, double width)
 {
     int row = pe_params_find(&job->found[job->found_n - 1].spec.params, "base", 4);
     double base = job->found[job->found_n - 1].spec.params.value[row].number;
-    for (int digits = pe__digits(base); digits > 0; digits--)
-        width *= 10;
-    return width < BY_CHANCE;
+    return expected_decimals(width, pe__digits(base)) < BY_CHANCE;
 }
 
 /* Where places are so far apart that the lines of fast pairs are none, these and all that are as
@@ -430,7 +456,8 @@ static bool propose_all(struct pe__search *search, const struct pe__draft *draft
         any = propose_rebased(search, draft, base) || any;
     for (size_t i = 0; moving > 1 && i < FACTORED_N; i++)
         any = propose_factored(search, draft, factored[i]) || any;
-    if (turns && ((!any && moving > 2) || search->gain != 1))
+    bool wanted = search->gain != 1 || (!any && moving > 2);
+    if (turns && wanted && (any || search->rules == PE__RULES_BLENDS))
         any = pe__propose_ramps(search, draft) || any;
     return any;
 }
@@ -446,9 +473,11 @@ void pe__spectrum_propose(struct pe__search *search, const struct pe__draft *dra
     if (!read_x(search, &own))
         return;
     bool lost = search->by_angles = leave_lost(search);
-    bool any = propose_all(search, &own) || propose_by_angles(search, draft);
+    bool any = propose_all(search, &own);
+    if (!any && (lost || search->rules != PE__RULES_PLAIN))
+        any = propose_by_angles(search, draft);
     search->by_angles = lost;
-    if (!any && turns && !search->ruled)
+    if (!any && turns && search->rules == PE__RULES_ANY)
         pe__propose_lists(search, &own);
     search->by_angles = false;
 }

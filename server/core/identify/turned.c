@@ -102,7 +102,7 @@ static enum pe_status try_pairs(struct pe__search *search, const struct pe__draf
     pe__phases_of(&search->phases, &search->given, &search->pairing, search->memory,
                   search->vector);
     enum pe_status status = try_lines(search, draft);
-    if (status != PE_OK || pe__search_is_explained(search))
+    if (status != PE_OK || search->rules != PE__RULES_ANY || pe__search_is_explained(search))
         return status;
     search->twist = PE_TWIST_SWAPPED;
     pe__phases_swap(&search->phases);
@@ -153,6 +153,18 @@ static enum pe_status try_widths(struct pe__search *search, struct pe__draft *dr
     return status;
 }
 
+/* Where the first channels stand still, which the fastest pair would not: pairs from there on. */
+static enum pe_status try_offset(struct pe__search *search, const struct pe__draft *draft,
+                                 const struct changed *changed, size_t *tried)
+{
+    struct pe__draft own = *draft;
+    if (changed->first == 0)
+        return PE_OK;
+    pe__draft_number(&own, "rotary_offset", (double)changed->first);
+    return try_widths(search, &own, changed->last + 1 - changed->first,
+                      search->given.x->dim - changed->first, tried);
+}
+
 /* What pairs are read by: the kind that is known, or the plainest with as many axes. */
 static const struct pe_kind *kind_of(const struct pe__search *search)
 {
@@ -163,14 +175,11 @@ static const struct pe_kind *kind_of(const struct pe__search *search)
     return search->given.axes > 1 ? pe_kind_find("mrope", 5) : pe_kind_find("rope", 4);
 }
 
-enum pe_status pe__search_turned(struct pe__search *search)
+static enum pe_status try_ways(struct pe__search *search, const struct changed *changed)
 {
     static const double numbers[PE_AXES_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
     const struct pe_view *x = search->given.x;
-    struct changed changed = changed_channels(search);
     enum pe_status status = PE_OK;
-    if (changed.first > changed.last)
-        return PE_OK;
     for (size_t i = 0; status == PE_OK && i < sizeof ways / sizeof *ways; i++) {
         size_t tried = 0;
         struct pe__draft draft = {.kind = kind_of(search)};
@@ -180,12 +189,25 @@ enum pe_status pe__search_turned(struct pe__search *search)
             pe__draft_list(&draft, "section_axes", numbers, search->given.axes);
         if (ways[i].output_order)
             pe__draft_text(&draft, "output_order", ways[i].output_order);
-        status = try_widths(search, &draft, changed.last + 1, x->dim, &tried);
-        if (status != PE_OK || changed.first == 0 || tried > 0)
-            continue;
-        pe__draft_number(&draft, "rotary_offset", (double)changed.first);
-        status = try_widths(search, &draft, changed.last + 1 - changed.first,
-                            x->dim - changed.first, &tried);
+        status = try_offset(search, &draft, changed, &tried);
+        if (status == PE_OK && tried == 0)
+            status = try_widths(search, &draft, changed->last + 1, x->dim, &tried);
     }
+    return status;
+}
+
+/* The plainest frequencies in every way first: what is wrong leaves room for any others. */
+enum pe_status pe__search_turned(struct pe__search *search)
+{
+    struct changed changed = changed_channels(search);
+    enum pe_status status = PE_OK;
+    if (changed.first > changed.last)
+        return PE_OK;
+    for (search->rules = PE__RULES_PLAIN;; search->rules++) {
+        status = try_ways(search, &changed);
+        if (status != PE_OK || pe__search_is_explained(search) || search->rules == PE__RULES_ANY)
+            break;
+    }
+    search->rules = PE__RULES_ANY;
     return status;
 }

@@ -134,7 +134,7 @@ struct pe__turning pe__turning_of(const struct pe__phases *phases, size_t pair, 
     return turning;
 }
 
-/* Of a pair that has been seen at one place only. */
+/* Of a pair whose turns since the origin are not known: as if it had made less than half a one. */
 static void begin(struct pe__turning *turning, struct line *line, double origin,
                   const struct pe__noise *noise)
 {
@@ -155,12 +155,13 @@ void pe__turning_from(struct pe__turning *turning, double origin, const struct p
     while (above < n && at[order[above]] < origin)
         above++;
     struct line line = {.speed = turning->speed, .error = turning->error};
-    if (isfinite(line.error) && line.error > 0) {
+    bool known = isfinite(line.error) && line.error * fabs(turning->p0 - origin) <= SURE;
+    if (known && line.error > 0) {
         line.squares = 1 / (line.error * line.error) * 1e-6;
         line.products = line.squares * line.speed;
     }
     struct outward walk = {at, order, above, above, n, origin};
-    if (!isfinite(line.error))
+    if (!known)
         begin(turning, &line, origin, noise);
     turning->worst = 0;
     follow(turning, &line, &walk, phases, pair, 0, noise);
