@@ -54,8 +54,9 @@ screenshots: ## write deploy/screenshots anew: pictures of every view of the pag
 	@$(MAKE) --no-print-directory --silent all $(BROWSER)/node_modules/.package-lock.json
 	@POSENCD=$(abspath $(POSENCD)) BROWSER_PACKAGES=$(abspath $(BROWSER)) \
 	    node tests/browser/screenshots.mjs deploy/screenshots
-golden: all ## ask the service for every case of tests/golden, and compare with what libraries gave
+golden: all ## ask the service for every case of tests/golden, compare with what libraries gave; identify it
 	@tests/golden/check tests/golden $(POSENCD)
+	@tests/golden/identify tests/golden $(POSENCD)
 check: all ## check the house rules: layers, symbols, headers, tables, style, hardening
 	@tests/checks/layers.sh
 	@tests/checks/style.sh
