@@ -35,6 +35,7 @@ struct pe__search {
     struct pe__pairing pairing;
     struct pe__phases phases;
     double gain, gain_error;   /* what lengths are multiplied by */
+    double origin_error;       /* how far off the places may be where lines begin */
     struct pe__turning *line;  /* [pairs], from the origin of the hypothesis at hand */
     struct pe__turning *free;  /* [pairs], without one */
     struct pe__turning *along; /* [axes][pairs], the same along each axis */

@@ -211,6 +211,8 @@ static void count_rivals(struct pe__search *search)
     }
     size_t n = job->rivals_n > 0 ? job->rivals_n : job->found_n;
     job->more = n > 0 && search->cut < far_fetched(search);
+    if (search->rounds_much && job->rivals_n > 1)
+        job->more = true; /* where several numbers do, those between them do, too */
     job->axes_open = false;
     for (size_t i = 0; i < n; i++) {
         job->more = job->more || job->found[i].open;

@@ -196,6 +196,7 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
     double low = origin.value - error, high = origin.value + error;
     size_t n = 0, found = 0;
     *more = false;
+    search->origin_error = isfinite(error) ? error : 0;
     if (search->job->distinct < 2)
         return usual_origins(out);
     if (isfinite(error) && high - low > 1)

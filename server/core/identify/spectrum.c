@@ -285,19 +285,18 @@ static bool read_z(struct pe__search *search, const struct pe__draft *draft, con
     return true;
 }
 
-#define WHOLE                                                                                      \
-    1e-13 /* how far a product of rounded numbers is off the whole or half that is meant */
-
-/* Positions times a number: the place where lines begin stays where it is. */
-static void scale_positions(struct pe__draft *draft, double scale)
+/* Positions times a number: the place where lines begin stays where it is, and the shift is a whole
+ * or a half if it may be one. */
+static void scale_positions(const struct pe__search *search, struct pe__draft *draft, double scale)
 {
     pe__draft_number(draft, "position_scale", scale);
     for (size_t i = 0; i < draft->n; i++) {
         struct pe_setting *at = &draft->at[i];
         if (strcmp(at->name, "shift") != 0)
             continue;
-        double shift = at->number * scale, halves = floor(2 * shift + 0.5);
-        at->number = fabs(2 * shift - halves) <= WHOLE * fabs(halves) ? halves / 2 : shift;
+        double shift = at->number * scale, half = floor(2 * shift + 0.5) / 2;
+        double off = search->origin_error * scale + ROUNDINGS * fabs(shift);
+        at->number = fabs(shift - half) <= off ? half : shift;
     }
 }
 
@@ -319,7 +318,7 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
         if (!(factors[i] > 1))
             continue;
         if (shrinks) {
-            scale_positions(&other, factors[i]);
+            scale_positions(search, &other, factors[i]);
             factors[i] = 1 / factors[i];
         } else {
             pe__draft_text(&other, "scaling", scaling);
