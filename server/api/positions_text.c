@@ -56,7 +56,7 @@ static void say_rows(struct buf *out, const struct ids *ids)
 
 static void say_next(struct buf *out, const struct ids *ids)
 {
-    static const char *const kinds[] = {"rope", "rope2d", "mrope"};
+    static const char *const kinds[] = {"axial", "rope", "rope2d", "mrope"}; /* by their axes */
     const size_t kinds_n = sizeof kinds / sizeof *kinds;
     if (ids->names)
         text_say(out, "Next: rotate k at the positions of key, and q at those of the variant that "
@@ -66,7 +66,7 @@ static void say_next(struct buf *out, const struct ids *ids)
                  "Next: give them to /v1/apply as \"positions\": {\"axes\": [..]}, with a kind of "
                  "%zu %s, such as kind=%s.",
                  ids->rows, ids->rows == 1 ? "axis" : "axes",
-                 ids->rows <= kinds_n ? kinds[ids->rows - 1] : "axial");
+                 kinds[ids->rows < kinds_n ? ids->rows : 0]);
     else
         text_say(out, "Next: give them to /v1/apply as \"positions\"%s.",
                  ids->rows == 1 ? "" : ", a list for each row of the batch");
