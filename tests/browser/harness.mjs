@@ -73,12 +73,12 @@ export async function newPage(browser, settings = {}) {
 /** The page at an address, with all of its plots drawn: those far below wait to be seen. */
 export async function open(page, url) {
   await page.goto(url);
-  await page.waitForSelector("body[data-ready]");
   await settle(page);
 }
 
 /** Waits until every plot of the page has its answer, and is drawn. */
 export async function settle(page) {
+  await page.waitForSelector("body[data-ready]");
   await page.evaluate(async () => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const said = (figure) => figure.plot.answer || figure.querySelector(".tools[hidden], .problem:not([hidden])");
