@@ -135,7 +135,7 @@ Test(plots, of_problems_are_drawn_for_those_who_want_a_picture)
         int status;
     } rows[] = {
         {"/v1/plots/scores.svg?kind=rpoe", "image/svg+xml", 400},
-        {"/v1/plots/scores.png?kind=rpoe&width=0&theme=drak", "image/png", 400},
+        {"/v1/plots/scores.png?kind=rpoe&width=0&theme=drak", "image/svg+xml", 400},
         {"/v1/plots/scroes.svg?kind=rope", "image/svg+xml", 404},
         {"/v1/plots/scores.csv?kind=rope", "image/svg+xml", 406},
         {"/v1/scores.csv?kind=rpoe", "application/problem+json", 400},

@@ -49,8 +49,8 @@ bool plot_check(struct job *job);
 /* The picture into the answer's body. */
 bool plot_write(struct job *job);
 
-/* Of a problem: whether a picture of it is wanted, and that picture in place of the document; false
- * without memory. */
+/* Of a problem: whether a picture of it is wanted, and that picture, an SVG, in place of the
+ * document; false without memory. */
 bool plot_wants_problem(const struct request *request);
 bool plot_write_problem(struct request *request, const char *sentence);
 
