@@ -145,7 +145,8 @@ def main():
     report, keys = gather(paths)
     for key in keys:
         values = report[key]["values"]
-        open_ones = [v["what"] for v in values if v["target"] and v["met"] is not True]
+        bound = [v for v in values if v["target"] and not v.get("aim")]
+        open_ones = [v["what"] for v in bound if v["met"] is not True]
         print("%s: %s%s" % (key, "met" if report[key]["met"] else "NOT MET",
                             "".join("; not: " + what for what in open_ones)))
     with open(out, "w", encoding="utf-8") as file:
