@@ -14,8 +14,9 @@ extern "C" {
 
 #define PE_IDENTIFY_ELEMENTS_MAX ((size_t)1 << 20) /* of x, and of y */
 #define PE_IDENTIFY_DIM_MAX      2048              /* channels */
-#define PE_IDENTIFY_TRIED_MAX    20000             /* encodings whose frequencies are compared */
-#define PE_IDENTIFY_FOUND_MAX    16                /* encodings that are kept, and applied to x */
+#define PE_IDENTIFY_TRIED_MAX                                                                      \
+    20000 /* encodings whose frequencies are compared; an eighth in 16 bits */
+#define PE_IDENTIFY_FOUND_MAX 16 /* encodings that are kept, and applied to x */
 
 /* A parameter that is known: text, a list, or else a number. */
 struct pe_setting {

@@ -34,6 +34,25 @@ static const char *const tensors[] = {"x", "y", NULL};
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+/* [2, 3]. NULL without memory. */
+static const char *shape_text(struct job *job, const struct tensor *tensor)
+{
+    struct arena *arena = &job->request->arena;
+    const char *text = "";
+    for (size_t i = 0; text && i < tensor->rank; i++)
+        text = arena_printf(arena, "%s%s%zu", text, i ? ", " : "", tensor->shape[i]);
+    return text ? arena_printf(arena, "[%s]", text) : NULL;
+}
+
+static bool fault_shapes(struct job *job, const struct identify *own)
+{
+    const char *x = shape_text(job, &own->x), *y = shape_text(job, &own->y);
+    return err_add(&job->request->err, ERR_shape_mismatch, "/y",
+                   "y is what became of x, vector by vector",
+                   "x and y must have the same shape, x has %s and y %s", x ? x : "another",
+                   y ? y : "another");
+}
+
 static bool read_pair(struct job *job, struct identify *own)
 {
     struct err *err = &job->request->err;
@@ -51,7 +70,7 @@ static bool read_pair(struct job *job, struct identify *own)
         return false;
     if (own->x.rank != own->y.rank ||
         memcmp(own->x.shape, own->y.shape, own->x.rank * sizeof *own->x.shape) != 0)
-        return err_add(err, ERR_shape_mismatch, "/y", NULL, "x and y must have the same shape");
+        return fault_shapes(job, own);
     if (own->x.count > PE_IDENTIFY_ELEMENTS_MAX) {
         err->cost = (double)own->x.count;
         err->limit = (double)PE_IDENTIFY_ELEMENTS_MAX;
