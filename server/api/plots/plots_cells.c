@@ -168,7 +168,7 @@ void plot_draw_attention_pair(struct plotting *plotting)
         return;
     const double *without = plot_values(plotting, "weights_without");
     double *both = arena_calloc(plotting->arena, 2 * with->count + 1, sizeof *both);
-    if (!without || !both || with->count == 0) {
+    if (!all.values || !without || !both) {
         plotting->figure->failed = true;
         return;
     }
@@ -216,6 +216,6 @@ void plot_draw_grid(struct plotting *plotting)
     for (const struct tree *node = cell ? cell->first : NULL; node && n < PE_AXES_MAX;
          node = node->next)
         at[n++] = (size_t)node->as.integer;
-    if (n >= 2 && n == all.output->rank)
+    if (n >= 2 && n == all.output->rank && all.rows > 0 && all.columns > 0)
         frame_cell(plotting->figure, &panels[n > 2 ? at[0] : 0], at[n - 2], at[n - 1], &all);
 }
