@@ -191,7 +191,7 @@ static size_t columns_for(const struct box *body, size_t n, int32_t aspect)
     int64_t best_area = -1;
 
     for (size_t columns = 1; columns <= n; columns++) {
-        size_t rows = (n + columns - 1) / columns;
+        size_t rows = 1 + (n - 1) / columns;
         int64_t width = (body->right - body->left) / (int32_t)columns;
         int64_t height = (body->bottom - body->top) / (int32_t)rows;
         int64_t used = width * 100 < height * aspect ? width * (width * 100 / aspect)

@@ -397,7 +397,7 @@ Test(job_positions, name_mistakes_of_chunks)
          "its own row of cos and sin"},
         {"/v1/apply",
          "{\"spec\":\"rope:dim=2\",\"x\":[[1,2]],\"prefix\":1,\"cos\":[[1]],\"sin\":[[0]]}", 400,
-         "prefix", "its own row of cos and sin"},
+         "/prefix", "its own row of cos and sin"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_mistake(&cases[i]);
@@ -423,7 +423,7 @@ Test(job_positions, name_mistakes_of_a_body)
          "/positions/axes", "2 lists"},
         {"/v1/apply",
          "{\"spec\":\"alibi:heads=1\",\"scores\":[[1]],\"attention_mask\":[1],\"style\":\"opt\"}",
-         400, "attention_mask", "no effect"},
+         400, "/attention_mask", "no effect"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_mistake(&cases[i]);

@@ -41,8 +41,8 @@ static const char *spaced(struct plotting *plotting, const char *key)
 {
     char *words = arena_strndup(plotting->arena, key, strlen(key));
 
-    for (char *c = words; c && (c = strchr(c, '_'));)
-        *c = ' ';
+    for (char *c = words; c && *c; c++)
+        *c = *c == '_' ? ' ' : *c;
     plotting->figure->failed |= !words;
     return words ? words : "";
 }
