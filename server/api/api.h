@@ -161,10 +161,10 @@ extern const struct endpoint plot_table_endpoint, plot_waves_endpoint, plot_freq
     plot_attention_endpoint, plot_attention_pair_endpoint, plot_similarity_endpoint,
     plot_grid_endpoint, plot_precision_endpoint, plot_bias_endpoint, plot_properties_endpoint;
 extern const struct endpoint root_endpoint, embed_endpoint, help_endpoint, openapi_endpoint,
-    asset_endpoint, pinned_asset_endpoint, v1_endpoint, encodings_endpoint, kind_endpoint,
-    version_endpoint, limits_endpoint, problems_endpoint, changes_endpoint, fixtures_endpoint,
-    fixture_endpoint, archive_endpoint, problem_endpoint, livez_endpoint, readyz_endpoint,
-    metrics_endpoint;
+    asset_endpoint, pinned_asset_endpoint, module_endpoint, v1_endpoint, encodings_endpoint,
+    kind_endpoint, version_endpoint, limits_endpoint, problems_endpoint, changes_endpoint,
+    fixtures_endpoint, fixture_endpoint, archive_endpoint, problem_endpoint, livez_endpoint,
+    readyz_endpoint, metrics_endpoint;
 
 /* ---- Shared pieces ------------------------------------------------------------------------ */
 

@@ -18,7 +18,7 @@ const struct route api_routes[] = {
     { GET, "/openapi.json",           false, PAGE(openapi_quick), &openapi_endpoint },
     { GET, "/assets/{file}",          false, PAGE(asset_quick), &asset_endpoint },
     { GET, "/assets/{digest}/{file}", false, PAGE(asset_quick), &pinned_asset_endpoint },
-    { GET, "/assets/{digest}/{folder}/{file}", false, PAGE(asset_quick), &pinned_asset_endpoint },
+    { GET, "/assets/{digest}/{folder}/{file}", false, PAGE(asset_quick), &module_endpoint },
     { GET, "/v1",                     true,  PAGE(v1_quick), &v1_endpoint },
     { GET, "/v1/encodings",           true,  PAGE(encodings_quick), &encodings_endpoint },
     { GET, "/v1/encodings/{kind}",    true,  PAGE(encodings_quick), &kind_endpoint },

@@ -41,6 +41,8 @@ static const struct subject {
 } subjects[] = {
     {"/assets/{file}", "/assets/posenc.py", "", "", NULL, NULL},
     {"/assets/{digest}/{file}", NULL, "", "", NULL, NULL},
+    {"/assets/{digest}/{folder}/{file}", NULL, "", "", NULL, NULL},
+    {"/embed/{view}", "/embed/lesson", "", "", NULL, NULL},
     {"/v1/encodings/{kind}", "/v1/encodings/rope", "", "", NULL, NULL},
     {"/v1/fixtures/{name}", "/v1/fixtures/rope-linear", "", "", NULL, NULL},
     {"/problems/{slug}", "/problems/deadline", "", "", NULL, NULL},
@@ -70,11 +72,53 @@ static const struct subject {
     {"/v1/identify", "/v1/identify", "", "", "{\"x\":[[1,2]],\"y\":[[1,2]]}",
      "{\"x\":[[1,2]],\"y\":[[1,2,3]]}"},
     {"/v1/from-config", "/v1/from-config", "", "", "{\"head_dim\":4}", "{\"head_dim\":65536}"},
+    {"/v1/plots/table", "/v1/plots/table", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/waves", "/v1/plots/waves", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/frequencies", "/v1/plots/frequencies", "kind=rope&", "dim=65536", NULL, NULL},
+    {"/v1/plots/rotation", "/v1/plots/rotation", "kind=rope&dim=4&", "positions=0:50000", NULL,
+     NULL},
+    {"/v1/plots/angles", "/v1/plots/angles", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/scores", "/v1/plots/scores", "kind=rope&", "offsets=0:50000",
+     "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3,2,1]}",
+     "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},
+    {"/v1/plots/decay", "/v1/plots/decay", "kind=rope&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/attention", "/v1/plots/attention", "kind=rope&dim=4&", "tokens=200",
+     "{\"spec\":\"rope:dim=2\",\"x\":[[1,2],[3,4]]}", "{\"spec\":\"rope:dim=2\",\"x\":[1,2]}"},
+    {"/v1/plots/attention-pair", "/v1/plots/attention-pair", "kind=rope&dim=4&", "tokens=200",
+     "{\"spec\":\"rope:dim=2\",\"x\":[[1,2],[3,4]]}", "{\"spec\":\"rope:dim=2\",\"x\":[1,2]}"},
+    {"/v1/plots/similarity", "/v1/plots/similarity", "kind=rope&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/grid", "/v1/plots/grid", "kind=rope2d&", "grid=200x200", NULL, NULL},
+    {"/v1/plots/precision", "/v1/plots/precision", "kind=rope&dim=4&", "positions=0:50000", NULL,
+     NULL},
+    {"/v1/plots/bias", "/v1/plots/bias", "kind=alibi&heads=2&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/properties", "/v1/plots/properties", "kind=rope&dim=4&", "positions=0:50000", NULL,
+     NULL},
 };
+
+/* The path of a file of the page, under its digest, as the page has it. */
+static void page_file(const char *name, char *target, size_t size)
+{
+    const char *const fields[] = {"Accept: text/html", NULL};
+    struct e2e_answer page = e2e_request(&service, "GET", "/", fields, NULL, 0);
+    const char *at = strstr(page.body, name);
+    while (at && at > page.body && at[-1] != '"')
+        at--;
+    cr_assert(at, "the page has no %s", name);
+    snprintf(target, size, "%.*s", (int)strcspn(at, "\""), at);
+    e2e_answer_free(&page);
+}
 
 /* The path of the asset of a media type, under its digest if `path` has one. */
 static void asset_target(const char *path, const char *media, char *target, size_t size)
 {
+    const char *of_page = strstr(path, "{folder}")              ? "/views/lesson.js"
+                          : strcmp(media, "text/css") == 0      ? "/style.css"
+                          : strcmp(media, "image/svg+xml") == 0 ? "/icon.svg"
+                                                                : NULL;
+    if (of_page) {
+        page_file(of_page, target, size);
+        return;
+    }
     snprintf(target, size, "/assets/posenc.%s", strstr(media, "python") ? "py" : "js");
     if (!strstr(path, "{digest}"))
         return;
@@ -156,7 +200,8 @@ static void expect_problem(const char *method, const struct subject *of, int sta
     memset(large, ' ', sizeof large);
     switch (status) {
     case 400:
-        add = "nonesuch=1";
+        /* the state of a page may have any keys */
+        add = strncmp(of->path, "/embed/", 7) == 0 ? "state=%zz" : "nonesuch=1";
         break;
     case 404:
         snprintf(nowhere, sizeof nowhere, "%.*s/nonesuch",
@@ -164,9 +209,10 @@ static void expect_problem(const char *method, const struct subject *of, int sta
         path = nowhere;
         break;
     case 406:
-        field = strncmp(of->path, "/v1", 3) == 0 && !strstr(of->path, ".tar")
-                    ? "Accept: image/png"
-                    : "Accept-Encoding: identity;q=0";
+        field = strncmp(of->path, "/v1", 3) != 0 || strstr(of->path, ".tar")
+                    ? "Accept-Encoding: identity;q=0"
+                : strstr(of->path, "/plots/") ? "Accept: text/csv"
+                                              : "Accept: image/png";
         break;
     case 409:
         add = "semantics=9";

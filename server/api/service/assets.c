@@ -82,7 +82,7 @@ static enum step refuse(struct request *request)
 
 enum step asset_quick(struct request *request)
 {
-    bool pinned = request->route->endpoint == &pinned_asset_endpoint;
+    bool pinned = request->route->endpoint != &asset_endpoint;
     size_t i = 0, n = pinned ? ASSETS_N : CLIENTS_N;
 
     if (!service_query(request))
@@ -100,6 +100,7 @@ enum step asset_quick(struct request *request)
 
 static const char *const media_types[] = {PYTHON, JAVASCRIPT, NULL};
 static const char *const pinned_media_types[] = {PYTHON, JAVASCRIPT, CSS, SVG, NULL};
+static const char *const module_media_types[] = {JAVASCRIPT, NULL};
 
 const struct endpoint asset_endpoint = {
     .summary = "posenc.py and posenc.js (or client.js): the clients.",
@@ -114,4 +115,11 @@ const struct endpoint pinned_asset_endpoint = {
     .describes = "",
     .cache = CACHE_PINNED,
     .media_types = pinned_media_types,
+};
+
+const struct endpoint module_endpoint = {
+    .summary = "A view of the page, or its words in a language.",
+    .describes = "",
+    .cache = CACHE_PINNED,
+    .media_types = module_media_types,
 };

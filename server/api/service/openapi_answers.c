@@ -116,6 +116,8 @@ static void add_content(struct tree *answer, const struct operation *operation)
         add_text(content, operation, "text/csv");
     if ((endpoint->formats & 1U << FORMAT_TXT) || (!endpoint->formats && !endpoint->media_types))
         add_text(content, operation, "text/plain");
+    if (endpoint->formats & 1U << FORMAT_SVG)
+        add_text(content, operation, format_media_type(FORMAT_SVG));
     for (enum format format = 0; format < FORMATS_N; format++)
         if ((endpoint->formats & 1U << format) && format_is_binary(format))
             tree_object(content, format_media_type(format)); /* bytes have no schema */
