@@ -293,7 +293,7 @@ Test(attention, refuses_what_it_cannot_do)
 {
     static const struct {
         const char *method, *target, *body;
-        unsigned status;
+        int status;
         const char *says;
     } cases[] = {
         {"GET", "/v1/attention?kind=rope&labels=a,,b", NULL, 400, "number 1 does not"},

@@ -93,7 +93,7 @@ Test(precision, tells_the_error_of_each_pair)
             }
             cr_expect_gt(largest, 0);
             cr_expect_eq(largest, cell(answer, "max_abs_error", p, i));
-            cr_expect_eq(worst, cell(answer, "worst_pair", p, i));
+            cr_expect_eq((double)worst, cell(answer, "worst_pair", p, i));
         }
     json_decref(answer);
     struct request request;

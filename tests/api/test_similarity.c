@@ -165,7 +165,7 @@ Test(similarity, refuses_what_it_cannot_do)
 {
     static const struct {
         const char *target;
-        unsigned status;
+        int status;
         const char *says;
     } cases[] = {
         {"/v1/similarity?kind=alibi", 400, "no place"},
