@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* app.c: the state that all endpoints share: limits, plans, finished documents. */
 #include <gmp.h>
+#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,8 +85,20 @@ void app_beside_end(struct app *beside)
     answer_cache_free(beside->answers);
 }
 
+/* MPFR keeps constants and a few numbers for each thread. */
+static void numbers_leave_thread(void)
+{
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    mpfr_free_pool();
+}
+
 struct http_hooks app_hooks(struct app *app)
 {
     return (struct http_hooks){
-        .routes = api_routes, .routes_n = api_routes_n, .app = app, .finish = api_finish};
+        .routes = api_routes,
+        .routes_n = api_routes_n,
+        .app = app,
+        .finish = api_finish,
+        .thread_end = numbers_leave_thread,
+    };
 }

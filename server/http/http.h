@@ -34,6 +34,8 @@ struct http_hooks {
      * document (and adds the nearest path to a not-found without a hint); adds the fields every
      * answer has. */
     void (*finish)(struct request *request);
+    /* Worker thread, before it ends: gives back what was kept for it; NULL: nothing was. */
+    void (*thread_end)(void);
 };
 
 struct http_service;

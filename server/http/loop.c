@@ -256,7 +256,7 @@ static bool loop_prepare(struct http_service *service)
     }
     service->lingering = (struct linger_list){.loop = &service->loop};
     return worker_pool_init(&service->pool, &service->loop, service->options.workers,
-                            service->options.queue);
+                            service->options.queue, service->hooks.thread_end);
 }
 
 /* Shares out the descriptors that there are: some for connections that are told of the limit, some

@@ -94,6 +94,8 @@ static void worker_run(void *context)
         metric_add(METRIC_jobs_finished, 1);
         job_finish(pool, job);
     }
+    if (pool->thread_end)
+        pool->thread_end();
 }
 
 /* ---- The loop ------------------------------------------------------------------------------ */
@@ -165,9 +167,11 @@ static unsigned threads_start(struct worker_pool *pool, unsigned wanted)
     return n;
 }
 
-bool worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue)
+bool worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue,
+                      void (*thread_end)(void))
 {
-    *pool = (struct worker_pool){.loop = loop, .jobs_max = workers + queue};
+    *pool =
+        (struct worker_pool){.loop = loop, .jobs_max = workers + queue, .thread_end = thread_end};
     pool->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pool->threads = calloc(workers, sizeof *pool->threads);
     if (pool->wake_fd < 0 || !pool->threads ||

@@ -31,6 +31,7 @@ struct worker_pool {
     int wake_fd;      /* an eventfd: there is something in `finished` */
     uv_poll_t wake;
     uv_thread_t *threads;
+    void (*thread_end)(void);
 };
 
 struct worker_job {
@@ -41,8 +42,10 @@ struct worker_job {
     struct worker_job *next;
 };
 
-/* Starts the threads; false when there cannot be so many. The pool must stay where it is. */
-bool worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue);
+/* Starts the threads, each of which calls `thread_end` (unless NULL) before it ends; false when
+ * there cannot be so many. The pool must stay where it is. */
+bool worker_pool_init(struct worker_pool *pool, uv_loop_t *loop, unsigned workers, unsigned queue,
+                      void (*thread_end)(void));
 /* Ends the threads, if they have been started, when nothing is running or waiting any more; the
  * loop is to run once more after it. */
 void worker_pool_end(struct worker_pool *pool);

@@ -14,7 +14,7 @@ TestSuite(local, .timeout = 60);
 #define LONG_PATH 9000
 
 static const struct http_hooks hooks = {toy_routes, sizeof toy_routes / sizeof toy_routes[0], NULL,
-                                        toy_finish};
+                                        toy_finish, NULL};
 
 static bool begin(struct request *request, const struct local_call *call)
 {

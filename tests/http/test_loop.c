@@ -242,7 +242,7 @@ Test(loop, does_not_start_where_it_cannot_listen)
 {
     struct toy toy = toy_start(toy_options());
     struct http_options options = toy_options();
-    const struct http_hooks hooks = {toy_routes, 1, NULL, toy_finish};
+    const struct http_hooks hooks = {toy_routes, 1, NULL, toy_finish, NULL};
     char text[40];
 
     cr_redirect_stderr();

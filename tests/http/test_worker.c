@@ -52,7 +52,7 @@ Test(worker, runs_as_many_as_told_and_refuses_the_rest)
 
     loop_thread = uv_thread_self();
     uv_loop_init(&loop);
-    cr_assert(worker_pool_init(&pool, &loop, 2, 3));
+    cr_assert(worker_pool_init(&pool, &loop, 2, 3, NULL));
     for (size_t i = 0; i < JOBS_N; i++) {
         jobs[i] = (struct worker_job){.run = run, .done = finish};
         cr_expect_eq(worker_submit(&pool, &jobs[i]), i < 5, "job %zu", i);
@@ -81,7 +81,7 @@ Test(worker, parts_are_never_refused_and_take_nobodys_place)
 
     loop_thread = uv_thread_self();
     uv_loop_init(&loop);
-    cr_assert(worker_pool_init(&pool, &loop, 2, 0));
+    cr_assert(worker_pool_init(&pool, &loop, 2, 0, NULL));
     for (size_t i = 0; i < JOBS_N; i++) {
         jobs[i] = (struct worker_job){.run = run, .done = finish};
         if (i < JOBS_N - 2)
@@ -119,7 +119,7 @@ Test(worker, gives_way_to_the_loop)
     int own = getpriority(PRIO_PROCESS, 0);
 
     uv_loop_init(&loop);
-    cr_assert(worker_pool_init(&pool, &loop, 1, 1));
+    cr_assert(worker_pool_init(&pool, &loop, 1, 1, NULL));
     for (size_t i = 0; i < 2; i++) { /* and not once more for each job */
         jobs[i] = (struct worker_job){.run = run_to_tell, .done = finish_told};
         cr_assert(worker_submit(&pool, &jobs[i]));
@@ -154,7 +154,7 @@ Test(worker, loses_no_job_and_runs_none_twice)
     struct worker_pool pool;
 
     uv_loop_init(&loop);
-    cr_assert(worker_pool_init(&pool, &loop, 3, 0));
+    cr_assert(worker_pool_init(&pool, &loop, 3, 0, NULL));
     for (size_t i = 0; i < JOBS_N; i++) {
         round_jobs[i] = (struct worker_job){.run = run_round, .done = finish_round};
         worker_submit_part(&pool, &round_jobs[i]);
@@ -180,7 +180,7 @@ Test(worker, takes_jobs_in_their_order)
     struct worker_job jobs[JOBS_N];
 
     uv_loop_init(&loop);
-    cr_assert(worker_pool_init(&pool, &loop, 1, JOBS_N));
+    cr_assert(worker_pool_init(&pool, &loop, 1, JOBS_N, NULL));
     for (size_t i = 0; i < JOBS_N; i++) {
         jobs[i] = (struct worker_job){.run = run_in_order, .done = finish_told};
         cr_assert(worker_submit(&pool, &jobs[i]));

@@ -246,7 +246,7 @@ static inline struct http_options toy_options(void)
 static inline int toy_serve(const struct http_options *options)
 {
     const struct http_hooks hooks = {toy_routes, sizeof toy_routes / sizeof toy_routes[0], NULL,
-                                     toy_finish};
+                                     toy_finish, NULL};
     struct http_service *service = http_start(options, &hooks);
     if (!service)
         return EXIT_FAILURE;
