@@ -428,9 +428,16 @@ static void write_answer(struct job *job, const struct identify *own)
         write_conversion(job, own, root);
 }
 
+/* The answer has values of specs that were found. */
+static void release(void *own)
+{
+    pe_identify_release(&((struct identify *)own)->result);
+}
+
 static bool compute(struct job *job)
 {
     struct identify *own = job->own;
+    job->own_release = release;
     bool ok = run(job, own) && run_swapped(job, own);
     if (ok) {
         job->answer.params = job->answer.tensors = job->answer.readouts = NULL;
@@ -438,7 +445,6 @@ static bool compute(struct job *job)
         job->answer.text_readouts = identify_sentences(job, own);
         ok = job->answer.text_readouts != NULL;
     }
-    pe_identify_release(&own->result);
     return ok;
 }
 

@@ -31,6 +31,8 @@ static void job_release(struct request *request)
     if (job->look)
         pe_params_release(job->look);
     blocks_release(job->blocks);
+    if (job->own_release)
+        job->own_release(job->own);
     if (job->has_doc)
         json_doc_release(&job->doc);
     json_doc_release(&job->document);

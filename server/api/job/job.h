@@ -112,7 +112,8 @@ struct job {
     struct blocks *blocks; /* the answer in its format, once it is computed; NULL before */
     uint64_t computed_ns;
     struct delivery delivery;
-    void *own; /* the endpoint's, in the arena */
+    void *own;                      /* the endpoint's, in the arena */
+    void (*own_release)(void *own); /* gives back what of it is not, when all is sent; NULL */
 };
 
 /* Reading (called by job.c in this order). */
