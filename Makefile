@@ -123,10 +123,10 @@ $(BUILD)/core/%.o: server/core/%.cpp Makefile
 
 # The font of pictures: a table that a program of the build makes of the outlines.
 FONT    ?= /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
-$(BUILD)/tools/%: tools/%.c Makefile
+$(BUILD)/deploy/%: deploy/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 $(WARN) $$(pkg-config --cflags freetype2) -o $@ $< $$(pkg-config --libs freetype2)
-$(BUILD)/plot/glyphs.c: $(BUILD)/tools/glyphs
+$(BUILD)/plot/glyphs.c: $(BUILD)/deploy/glyphs
 	@mkdir -p $(@D)
 	$< $(FONT) >$@
 $(BUILD)/plot/glyphs.o: $(BUILD)/plot/glyphs.c server/plot/glyphs.h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * glyphs.h: the font of pictures as tools/glyphs.c makes it when the daemon is built: DejaVu Sans,
+ * glyphs.h: the font of pictures as deploy/glyphs.c makes it when the daemon is built: DejaVu Sans,
  * in its own units. The fonts are free to embed (Bitstream Vera licence, changes in the public
  * domain).
  */
