@@ -34,6 +34,9 @@ const struct pe_spec *pe_plan_spec(const struct pe_plan *plan);
 size_t pe_plan_bytes(const struct pe_plan *plan);
 /* Whether the plan has all digit groups that these positions need. */
 bool pe_plan_covers(const struct pe_plan *plan, const struct pe_positions *positions);
+/* For a thread that made plans or identified, before it ends: gives back the constants that MPFR
+ * keeps for it. */
+void pe_thread_end(void);
 
 /* ---- Tables ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* app.c: the state that all endpoints share: limits, plans, finished documents. */
 #include <gmp.h>
-#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,13 +84,6 @@ void app_beside_end(struct app *beside)
     answer_cache_free(beside->answers);
 }
 
-/* MPFR keeps constants and a few numbers for each thread. */
-static void numbers_leave_thread(void)
-{
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-    mpfr_free_pool();
-}
-
 struct http_hooks app_hooks(struct app *app)
 {
     return (struct http_hooks){
@@ -99,6 +91,6 @@ struct http_hooks app_hooks(struct app *app)
         .routes_n = api_routes_n,
         .app = app,
         .finish = api_finish,
-        .thread_end = numbers_leave_thread,
+        .thread_end = pe_thread_end,
     };
 }

@@ -401,3 +401,9 @@ bool pe_plan_covers(const struct pe_plan *plan, const struct pe_positions *posit
     uint32_t needed = needed_groups(plan, positions) & tabulated;
     return (needed & ~pe__cis_groups(plan->cis)) == 0;
 }
+
+void pe_thread_end(void)
+{
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    mpfr_free_pool();
+}
