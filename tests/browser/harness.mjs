@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { after, before } from "node:test";
 
 /** The packages of package.json, where `make browser` has put them. */
 const packages = createRequire(`${process.env.BROWSER_PACKAGES}/package.json`);
@@ -39,6 +40,21 @@ export async function startDaemon() {
 export function startBrowser() {
   const executablePath = process.env.CHROMIUM ?? BROWSERS.find(existsSync);
   return chromium.launch({ executablePath, args: ["--disable-gpu", "--disable-dev-shm-usage"] });
+}
+
+/** What serve() has started. */
+export let daemon;
+export let browser;
+
+/** A daemon and a browser for all tests of a program; in the end the daemon has to leave in peace. */
+export function serve() {
+  before(async () => {
+    [daemon, browser] = await Promise.all([startDaemon(), startBrowser()]);
+  });
+  after(async () => {
+    await browser.close();
+    assert.equal(await daemon.stop(), 0);
+  });
 }
 
 /**

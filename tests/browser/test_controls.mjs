@@ -3,21 +3,11 @@
 // again by who opens that; and all of it by keyboard.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { newPage, none, open, settle, startBrowser, startDaemon, VIEWS } from "./harness.mjs";
+import { browser, daemon, newPage, none, open, serve, settle, VIEWS } from "./harness.mjs";
 
-let daemon;
-let browser;
-
-before(async () => {
-  [daemon, browser] = await Promise.all([startDaemon(), startBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  assert.equal(await daemon.stop(), 0);
-});
+serve();
 
 const CONTROLS = ".control input:visible, .control select:visible";
 const TEXTS = { // something else to type than what is there

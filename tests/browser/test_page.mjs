@@ -3,23 +3,13 @@
 // night: nothing is asked of others, nothing goes wrong, everyone can use it, every word can be read.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { accessibilityFaults, foreign, newPage, none, open, startBrowser, startDaemon, VIEWS }
+import { accessibilityFaults, browser, daemon, foreign, newPage, none, open, serve, VIEWS }
   from "./harness.mjs";
 import { inkFaults, watchInk } from "./ink.mjs";
 
-let daemon;
-let browser;
-
-before(async () => {
-  [daemon, browser] = await Promise.all([startDaemon(), startBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  assert.equal(await daemon.stop(), 0);
-});
+serve();
 
 for (const view of VIEWS)
   for (const lang of ["en", "ru", "ja"])

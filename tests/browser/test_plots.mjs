@@ -5,24 +5,14 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { promisify } from "node:util";
 
-import { newPage, none, open, startBrowser, startDaemon, VIEWS } from "./harness.mjs";
+import { browser, daemon, newPage, none, open, serve, VIEWS } from "./harness.mjs";
 
 const run = promisify(execFile);
 
-let daemon;
-let browser;
-
-before(async () => {
-  [daemon, browser] = await Promise.all([startDaemon(), startBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  assert.equal(await daemon.stop(), 0);
-});
+serve();
 
 const get = async (path) => (await fetch(daemon.url + path, { headers: { Accept: "application/json" } })).json();
 

@@ -4,26 +4,16 @@
 // may be busy with other things.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { newPage, open, startBrowser, startDaemon, VIEWS } from "./harness.mjs";
+import { browser, daemon, newPage, open, serve, VIEWS } from "./harness.mjs";
 
 const TRANSFER_KB_MAX = 200;
 const FIRST_PLOT = { aim: 300, most: 6000 };
 const RESPONSE = { aim: 50, most: 3000 };
 const ROUNDS = 5;
 
-let daemon;
-let browser;
-
-before(async () => {
-  [daemon, browser] = await Promise.all([startDaemon(), startBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  assert.equal(await daemon.stop(), 0);
-});
+serve();
 
 const median = (times) => [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)];
 
