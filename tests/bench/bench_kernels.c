@@ -207,6 +207,8 @@ static void add_tables(const struct size *size, struct table_run run)
     add_table_case("memset f32", &run, run_memset);
 }
 
+/* memset's time is that of the memory for tables which do not stay in the caches. There it has
+ * nothing to wait for, and arithmetic alone takes longer: as an aim, to see how far. */
 static const struct bench_ratio ratios[] = {
     {"P1", "f32 half bthd", "memcpy f32", false, 1.1},
     {"P1", "f32 half bthd in place", "memcpy f32", false, 0.75},
@@ -225,13 +227,13 @@ static const struct bench_ratio ratios[] = {
     {"P2", "table f32, 131072 rows", "libm sincos f64, 131072 rows", true, 30},
     {"P2", "table f32, 131072 rows", "memset f32, 131072 rows", false, 1.5},
     {"P2", "table f64, 4096 rows", "libm sincos f64, 4096 rows", true, 30},
-    {"P2", "table f64, 4096 rows", "memset f64, 4096 rows", false, 1.5},
+    {"P2 aim", "table f64, 4096 rows", "memset f64, 4096 rows", false, 1.5},
     {"P2", "table f32, 4096 rows", "libm sincos f64, 4096 rows", true, 30},
-    {"P2", "table f32, 4096 rows", "memset f32, 4096 rows", false, 1.5},
+    {"P2 aim", "table f32, 4096 rows", "memset f32, 4096 rows", false, 1.5},
     {"P2", "table f64, blocks", "libm sincos f64, blocks", true, 30},
-    {"P2", "table f64, blocks", "memset f64, blocks", false, 1.5},
+    {"P2 aim", "table f64, blocks", "memset f64, blocks", false, 1.5},
     {"P2", "table f32, blocks", "libm sincos f64, blocks", true, 30},
-    {"P2", "table f32, blocks", "memset f32, blocks", false, 1.5},
+    {"P2 aim", "table f32, blocks", "memset f32, blocks", false, 1.5},
 };
 
 int main(int argc, char **argv)
