@@ -66,9 +66,9 @@ LINK_api  := $(foreach l,api plot http tensor json base core,$(call archive,$(l)
 LINK_main := $(filter-out %/main.o,$(OBJ_main)) $(LINK_api)
 
 STDCXX  := -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
-CORE_LIBS = $(STDCXX) $(shell pkg-config --libs mpfr) -lm
-LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson libpng zlib) $(CORE_LIBS)
-LIBS_main = $(shell pkg-config --libs libseccomp)
+CORE_LIBS = $(STDCXX) $(shell pkg-config --libs mpfr 2>/dev/null) -lm
+LIBS     = $(shell pkg-config --libs libmicrohttpd libuv jansson libpng zlib 2>/dev/null) $(CORE_LIBS)
+LIBS_main = $(shell pkg-config --libs libseccomp 2>/dev/null)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
