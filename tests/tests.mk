@@ -105,7 +105,7 @@ $(BUILD)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LINK_api) Makefile
 	$(link_all)
 $(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LINK_api) Makefile
 	$(link_all)
-$(BUILD)/tests/bench/%: tests/bench/%.c tests/bench/bench.h $(LINK_api) Makefile
+$(BUILD)/tests/bench/%: tests/bench/%.c tests/bench/bench.h tests/bench/bench_post.h $(LINK_api) Makefile
 	$(link_all)
 
 fuzz-programs: $(FUZZ:%=$(BUILD)/tests/fuzz/fuzz_%)

@@ -26,6 +26,7 @@ ABOUT = {
     "coding": "gzip of numbers as JSON",
     "compare": "comparing, beside rotating",
     "digest": "SHA-256 by the processor's instructions",
+    "identify": "finding out what made y of x, beside making it",
 }
 
 
