@@ -50,6 +50,7 @@ struct pe_candidate {
     double rms;       /* of y less what the encoding makes of x, over all elements */
     double max_abs;   /* the largest of these differences */
     double phase_rms; /* the same of the factors of pairs; negative until it is known */
+    double fastest;   /* radians per position of its fastest pair */
     double cost;      /* how much there is to say; of equals the simplest comes first */
     bool open;        /* so may be others like it, with numbers in between */
     bool axes_open;   /* pairs may as well turn with other axes, which say the same here */

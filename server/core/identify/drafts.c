@@ -105,7 +105,7 @@ bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *d
 
 /* ---- Speeds ------------------------------------------------------------------------------- */
 
-#define SPEED_BITS 80
+#define SPEED_BITS 64
 
 static double number_or(const struct pe_spec *spec, const char *name, double fallback)
 {
@@ -314,6 +314,7 @@ static bool keep(struct pe__search *search, struct pe_spec *spec)
     }
     *at = (struct pe_candidate){.spec = *spec,
                                 .twist = search->twist,
+                                .fastest = search->fastest,
                                 .cost = cost,
                                 .nth = ++search->kept,
                                 .phase_rms = -1};
@@ -340,14 +341,16 @@ void pe__search_open(struct pe__search *search, size_t since, bool axes)
 }
 
 /* Whether its pairs have the speeds of their lines, and stand where these have turned them to. */
-static bool pairs_fit(const struct pe__search *search, const struct pe_spec *spec)
+static bool pairs_fit(struct pe__search *search, const struct pe_spec *spec)
 {
     size_t n = search->phases.pairs;
     double origin = pe__origin_of(spec);
     bool fits = pe_spec_pairs(spec) == n;
+    search->fastest = 0;
     for (size_t i = 0; fits && i < n; i++) {
         size_t pair = (search->probe + n - i) % n;
         double speed = pe__speed_of(spec, pair);
+        search->fastest = fmax(search->fastest, fabs(speed));
         fits = (search->by_angles || speed_fits(search, pair, speed)) &&
                pe__search_turned_by(search, pair, speed, origin);
     }

@@ -57,6 +57,7 @@ static void lay_out(struct pe__search *search, struct block *block, const struct
     search->v = take(block, pairs, sizeof(double));
     search->s = take(block, pairs, sizeof(double));
     search->z = take(block, pairs, sizeof(double));
+    search->column = take(block, pairs, sizeof *search->column);
     search->made = take(block, n, sizeof(double));
     search->apply = take(block, PE__APPLY_BYTES, 1);
 }

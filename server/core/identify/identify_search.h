@@ -42,6 +42,8 @@ struct pe__search {
     unsigned char *axis;       /* [pairs]: the axis that a pair turns with, */
     unsigned char *axes;       /* and bits of all that explain it; all of them where none does */
     double *x, *v, *s, *z;     /* [pairs] of fits */
+    uint32_t (*column)[2];     /* [pairs]: where a table has their cosines and sines */
+    double fastest;            /* the largest |speed| of the spec whose pairs fitted last */
     size_t probe;              /* the pair that tells most */
     bool by_angles;            /* full turns are lost: angles are compared, not speeds */
     enum pe__rules rules;

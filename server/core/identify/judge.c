@@ -41,16 +41,15 @@ static void tally_pair(const struct pe__search *search, struct tally *tally, siz
         tally->within = false;
 }
 
-/* The fastest pair's angle of each row, at most. */
-static double fastest_of(const struct pe_spec *spec)
+/* Where a row of the spec's table has the cosine and the sine of each pair. */
+static void read_columns(const struct pe__search *search, const struct pe_spec *spec)
 {
-    double fastest = 0;
-    size_t pairs = pe_spec_pairs(spec);
-    for (size_t pair = 0; pair < pairs; pair++) {
-        double speed = fabs(pe__speed_of(spec, pair));
-        fastest = speed > fastest ? speed : fastest;
+    for (size_t pair = 0; pair < search->phases.pairs; pair++) {
+        size_t c, s;
+        pe_spec_pair_channels(spec, pair, &c, &s);
+        search->column[pair][0] = (uint32_t)c;
+        search->column[pair][1] = (uint32_t)s;
     }
-    return fastest;
 }
 
 static struct tally tally_pairs(const struct pe__search *search,
@@ -59,23 +58,23 @@ static struct tally tally_pairs(const struct pe__search *search,
     const struct pe__phases *phases = &search->phases;
     const struct pe_spec *spec = &candidate->spec;
     struct tally tally = {.within = true};
-    double fastest = fastest_of(spec), origin = pe__origin_of(spec);
+    double origin = pe__origin_of(spec);
+    read_columns(search, spec);
     for (size_t row = 0; row < phases->rows; row++) {
         struct pe_positions one = {.axes = search->given.axes, .n = 1};
         double angle = 0;
         if (isnan(search->given.at[0][row]))
             continue;
         for (size_t axis = 0; axis < one.axes; axis++) {
-            double away = fabs(search->given.at[axis][row] - origin) * fastest;
+            double away = fabs(search->given.at[axis][row] - origin) * candidate->fastest;
             one.at[axis] = &search->given.at[axis][row];
             angle = away > angle ? away : angle;
         }
         pe_table(plan, &one, PE_F64, search->vector, 2 * phases->pairs);
         for (size_t pair = 0; pair < phases->pairs; pair++) {
-            size_t c, s;
-            pe_spec_pair_channels(spec, pair, &c, &s);
-            tally_pair(search, &tally, pair * phases->rows + row, search->vector[c],
-                       search->vector[s], angle);
+            const uint32_t *column = search->column[pair];
+            tally_pair(search, &tally, pair * phases->rows + row, search->vector[column[0]],
+                       search->vector[column[1]], angle);
         }
     }
     return tally;

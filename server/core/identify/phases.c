@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "dtype.h"
 #include "elementary.h"
 #include "kind.h"
 
@@ -35,14 +36,17 @@ void pe__vector(const struct pe_view *view, size_t batch, size_t head, size_t to
 {
     size_t first =
         batch * view->batch_stride + head * view->head_stride + token * view->token_stride;
-    if (view->dtype == PE_F32) {
-        const float *at = (const float *)view->data + first;
+    const float *floats = (const float *)view->data + first;
+    const uint16_t *halves = (const uint16_t *)view->data + first;
+    if (view->dtype == PE_F32)
         for (size_t i = 0; i < view->dim; i++)
-            out[i] = (double)at[i];
-        return;
-    }
-    for (size_t i = 0; i < view->dim; i++)
-        out[i] = pe_load(view->dtype, view->data, first + i);
+            out[i] = (double)floats[i];
+    else if (view->dtype == PE_BF16)
+        for (size_t i = 0; i < view->dim; i++)
+            out[i] = pe__bf16_to_f64(halves[i]);
+    else
+        for (size_t i = 0; i < view->dim; i++)
+            out[i] = pe_load(view->dtype, view->data, first + i);
 }
 
 /* ---- Sums ---------------------------------------------------------------------------------- */

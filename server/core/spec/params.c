@@ -28,14 +28,17 @@ void pe_params_release(struct pe_params *params)
     memset(params, 0, sizeof *params);
 }
 
+/* No alias is another row's name, and most who ask have the name. */
 static int find(const struct pe_params *params, struct pe__span name)
 {
     for (size_t i = 0; i < params->rows_n; i++) {
-        const struct pe_param *row = &params->rows[i];
-        if (pe__span_equal(pe__span_of(row->name), name) ||
-            pe__span_index(pe__span_of(row->aliases), ' ', name) >= 0)
+        const char *own = params->rows[i].name;
+        if (name.len > 0 && strncmp(own, name.text, name.len) == 0 && own[name.len] == 0)
             return (int)i;
     }
+    for (size_t i = 0; i < params->rows_n; i++)
+        if (pe__span_index(pe__span_of(params->rows[i].aliases), ' ', name) >= 0)
+            return (int)i;
     return -1;
 }
 
