@@ -33,6 +33,9 @@ bool pe_positions_parse(const char *text, const char *param, double *out, size_t
 /* The canonical text: constant step and three or more values as a range, else a list. Returns the
  * length it needs, as snprintf does. */
 size_t pe_positions_print(const double *at, size_t n, char *out, size_t size);
+/* How many of the positions 0, 1, 2, ... have a value, up to the first that has none; infinite:
+ * there is no end. */
+double pe_positions_end(const struct pe_spec *spec);
 /* Whether this kind has a value at each position (learned, binary); `param` names the culprit. */
 bool pe_positions_check(const struct pe_spec *spec, const struct pe_positions *positions,
                         const char *param, struct pe_faults *faults);

@@ -92,8 +92,10 @@ struct endpoint {
     const char *schema;          /* of the JSON answer: a name in proto/openapi.in.json */
     const struct pe_param *keys; /* request keys: query parameters and JSON members alike */
     size_t keys_n;
-    unsigned specs_max;         /* 0: takes no encoding; else how many spec= */
-    unsigned acts;              /* kinds it takes: bit 1 << enum pe_acts */
+    unsigned specs_max;                        /* 0: takes no encoding; else how many spec= */
+    unsigned acts;                             /* kinds it takes: bit 1 << enum pe_acts */
+    bool (*takes)(const struct pe_spec *spec); /* of these, encodings that a GET has an answer for;
+                                                  NULL: all */
     const char *const *tensors; /* tensor members of a POST, ends with NULL; NULL: none */
     const char *npy;            /* the one that a body in .npy is; NULL: no such bodies */
     const char *made;           /* the one that may be a request instead, which makes it; NULL */

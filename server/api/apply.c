@@ -459,6 +459,12 @@ static bool conclude(struct job *job)
     return true;
 }
 
+/* There are no test scores. */
+static bool takes(const struct pe_spec *spec)
+{
+    return spec->kind->acts != PE_BIASES;
+}
+
 const struct endpoint apply_endpoint = {
     .summary = "The caller's x, q, k (or scores) with the encoding applied; GET: test vectors.",
     .describes = "y",
@@ -467,6 +473,7 @@ const struct endpoint apply_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = TARGETS_MAX,
     .acts = ~0u,
+    .takes = takes,
     .tensors = tensors,
     .npy = "x",
     .cache = CACHE_COMPUTED,

@@ -433,6 +433,7 @@ const struct endpoint attention_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,
     .acts = ~0u,
+    .takes = pairwise_attends,
     .tensors = tensors,
     .npy = "x",
     .cache = CACHE_COMPUTED,

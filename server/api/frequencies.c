@@ -35,6 +35,11 @@ static void share_context(struct job *job)
         *of_spec = (struct pe_value){0};
 }
 
+static bool takes(const struct pe_spec *spec)
+{
+    return pe_spec_pairs(spec) > 0;
+}
+
 static bool prepare(struct job *job)
 {
     struct aspects *own = arena_calloc(&job->request->arena, 1, sizeof *own);
@@ -42,7 +47,7 @@ static bool prepare(struct job *job)
     if (!own || !job_specs_finish(job))
         return false;
     const struct pe_spec *spec = &job->specs[0].spec;
-    if (pe_spec_pairs(spec) == 0)
+    if (!takes(spec))
         return err_add(&job->request->err, ERR_invalid_value, "kind",
                        "rope, rope2d and sinusoidal have", "kind=%s has no frequencies",
                        spec->kind->name);
@@ -144,6 +149,7 @@ const struct endpoint frequencies_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,
     .acts = ~0u,
+    .takes = takes,
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,
     .prepare = prepare,

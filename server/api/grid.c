@@ -137,6 +137,11 @@ static void output_state(struct job *job, const struct own *own)
     }
 }
 
+static bool takes(const struct pe_spec *spec)
+{
+    return pe_spec_axes(spec) > 1 && pairwise_takes(spec);
+}
+
 static bool prepare(struct job *job)
 {
     struct own *own = job->own = arena_calloc(&job->request->arena, 1, sizeof *own);
@@ -218,6 +223,7 @@ const struct endpoint grid_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,
     .acts = 1u << PE_ADDS | 1u << PE_ROTATES,
+    .takes = takes,
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,
     .prepare = prepare,

@@ -57,11 +57,28 @@ bool pairwise_shows(struct job *job, const struct pe_spec *spec, const char *whe
     return shows;
 }
 
+bool pairwise_attends(const struct pe_spec *spec)
+{
+    struct pe_faults faults = {0};
+    return pe_scores_show(spec, &faults);
+}
+
+/* Codes that are added have; of what is turned, only what has an angle between two places. */
+static bool has_angles(const struct pe_spec *spec)
+{
+    return spec->kind->acts != PE_ROTATES || pe_spec_turns(spec);
+}
+
+bool pairwise_takes(const struct pe_spec *spec)
+{
+    return pairwise_attends(spec) && has_angles(spec);
+}
+
 bool pairwise_similar(struct job *job, size_t queries, size_t keys, const char *where)
 {
     const struct pe_spec *spec = &job->specs[0].spec;
     bool ok = pairwise_shows(job, spec, "kind");
-    if (spec->kind->acts == PE_ROTATES && !pe_spec_turns(spec))
+    if (!has_angles(spec))
         ok = err_add(&job->request->err, ERR_invalid_value, "kind", "/v1/attention takes it",
                      "%s does not turn its pairs by one angle each: there is no angle between two "
                      "places",

@@ -20,6 +20,9 @@ bool pairwise_done(struct job *job, enum pe_status status, const char *where);
 /* Whether scores of q and k as they are show all of what the encoding does; else the error, at
  * `where`. */
 bool pairwise_shows(struct job *job, const struct pe_spec *spec, const char *where);
+bool pairwise_attends(const struct pe_spec *spec); /* the same, without the error */
+/* Whether its places have similarities. */
+bool pairwise_takes(const struct pe_spec *spec);
 /* A similarity: whether the spec has one, and what it costs. */
 bool pairwise_similar(struct job *job, size_t queries, size_t keys, const char *where);
 bool pairwise_similarities(struct job *job, const struct pe_positions *queries,

@@ -65,6 +65,16 @@ struct own {
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+static bool takes(const struct pe_spec *spec)
+{
+    for (unsigned quantity = 0; quantity < PE_QUANTITIES_N; quantity++) {
+        struct pe_faults faults = {0};
+        if (pe_precision_check(spec, (enum pe_quantity)quantity, &faults))
+            return true;
+    }
+    return false;
+}
+
 static bool check_quantity(struct job *job, enum pe_quantity quantity)
 {
     struct pe_faults faults = {0};
@@ -333,6 +343,7 @@ const struct endpoint precision_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,
     .acts = 1u << PE_ADDS | 1u << PE_ROTATES | 1u << PE_BIASES,
+    .takes = takes,
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,
     .prepare = prepare,

@@ -159,6 +159,12 @@ static bool check_work(struct job *job, const struct own *own)
     return job_work(job, job_product((size_t[]){places, own->vectors_n, each}, 3), "offsets");
 }
 
+static bool takes(const struct pe_spec *spec)
+{
+    struct pe_faults faults = {0};
+    return pe_scores_check(spec, &faults);
+}
+
 static bool check_kinds(struct job *job)
 {
     bool ok = true;
@@ -407,6 +413,7 @@ const struct endpoint scores_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = JOB_SPECS_MAX,
     .acts = ~0u,
+    .takes = takes,
     .tensors = tensors,
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,

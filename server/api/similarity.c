@@ -217,6 +217,7 @@ const struct endpoint similarity_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,
     .acts = 1u << PE_ADDS | 1u << PE_ROTATES,
+    .takes = pairwise_takes,
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,
     .prepare = prepare,

@@ -44,6 +44,11 @@ static const char *list_facets(struct job *job, unsigned facets)
     return list;
 }
 
+static bool takes(const struct pe_spec *spec)
+{
+    return pe_kind_facets(spec->kind) != 0;
+}
+
 /* The value asked for, or the kind's first, or, with columns laid out, cos and sin; refused where
  * the kind has none of it. */
 static bool read_value(struct job *job, struct table *own)
@@ -191,6 +196,7 @@ const struct endpoint table_endpoint = {
     .keys_n = sizeof keys / sizeof *keys,
     .specs_max = 1,
     .acts = ~0u,
+    .takes = takes,
     .cache = CACHE_COMPUTED,
     .formats = FORMATS_TENSORS,
     .prepare = prepare,

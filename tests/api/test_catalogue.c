@@ -214,3 +214,88 @@ Test(catalogue, says_what_is_not_offered)
     }
     json_decref(answer);
 }
+
+/* Ways to ask an endpoint about a kind: at places of so many axes as it may have, at few places, of
+ * another quantity. */
+static const char *const ways[] = {
+    "",
+    "&positions=0:4",
+    "&positions=0:4;0:4",
+    "&positions=0:4;0:4;0:4",
+    "&grid=2x4x4&query=0,1,1",
+    "&anchors=0&offsets=0:4",
+    "&quantity=table&positions=1:4",
+    "&quantity=score&positions=1:4",
+};
+
+static bool is_answered(const char *path, const struct pe_kind *kind)
+{
+    bool answered = false;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0] && !answered; i++) {
+        struct request request;
+        char target[160];
+        snprintf(target, sizeof target, "%s?kind=%s%s", path, kind->name, ways[i]);
+        call(&request, "GET", target, NULL);
+        answered = request.response.status == 200;
+        call_end(&request);
+    }
+    return answered;
+}
+
+static bool is_listed(const json_t *endpoints, const char *path)
+{
+    for (size_t i = 0; i < json_array_size(endpoints); i++)
+        if (strcmp(json_string_value(json_array_get(endpoints, i)), path) == 0)
+            return true;
+    return false;
+}
+
+Test(catalogue, endpoints_are_those_that_answer)
+{
+    static const char *const paths[] = {"/v1/spec",      "/v1/table",      "/v1/frequencies",
+                                        "/v1/rotation",  "/v1/apply",      "/v1/scores",
+                                        "/v1/attention", "/v1/similarity", "/v1/grid",
+                                        "/v1/precision", "/v1/properties"};
+    size_t paths_n = sizeof paths / sizeof paths[0];
+    struct request request;
+    call(&request, "GET", "/v1/encodings", NULL);
+    json_t *answer = call_json(&request);
+    call_end(&request);
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        const json_t *entry = json_array_get(json_object_get(answer, "encodings"), i);
+        const json_t *endpoints = json_object_get(entry, "endpoints");
+        size_t listed = 0;
+        for (size_t path = 0; path < paths_n; path++) {
+            listed += is_listed(endpoints, paths[path]);
+            cr_expect_eq(is_listed(endpoints, paths[path]), is_answered(paths[path], kind),
+                         "%s of %s", paths[path], kind->name);
+        }
+        cr_expect_eq(json_array_size(endpoints), listed, "%s has others, too", kind->name);
+    }
+    json_decref(answer);
+}
+
+Test(catalogue, positions_end_where_they_end)
+{
+    static const struct {
+        const char *kind;
+        json_int_t end; /* 0: nowhere */
+    } rows[] = {
+        {"one_hot", 64}, {"haar", 64},      {"swin", 49}, {"learned", 2048},
+        {"rope", 0},     {"sinusoidal", 0}, {"t5", 0},    {"rope2d", 0},
+        {"none", 0},     {"integer", 0},    {"shaw", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct request request;
+        char target[64];
+        snprintf(target, sizeof target, "/v1/encodings/%s", rows[i].kind);
+        call(&request, "GET", target, NULL);
+        json_t *entry = call_json(&request);
+        const json_t *end = json_object_get(entry, "positions_end");
+        cr_expect(rows[i].end ? json_is_integer(end) : json_is_null(end), "%s", rows[i].kind);
+        cr_expect_eq(json_integer_value(end), rows[i].end, "%s", rows[i].kind);
+        json_decref(entry);
+        call_end(&request);
+    }
+}

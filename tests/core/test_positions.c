@@ -409,3 +409,36 @@ Test(check, says_where_there_is_no_value)
         pe_spec_release(&spec);
     }
 }
+
+Test(positions, end_where_none_has_a_value)
+{
+    static const struct {
+        const char *spec;
+        double end;
+    } cases[] = {
+        {"binary:dim=4", 16},
+        {"binary:dim=4,shift=6", 10},
+        {"gray:dim=1", 2},
+        {"one_hot:dim=5", 5},
+        {"haar:dim=8,length=32", 32},
+        {"learned", 2048},
+        {"learned:rows=1", 1},
+        {"learned:rows=7,reserved=2", 0},
+        {"swin:window=3+5", 15},
+        {"rope:max_positions=100", 100},
+        {"binary:dim=64", INFINITY},
+        {"rope", INFINITY},
+        {"mrope", INFINITY},
+        {"t5", INFINITY},
+        {"none", INFINITY},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct pe_spec spec;
+        struct pe_faults faults = {0};
+        cr_assert(pe_spec_parse(cases[i].spec, &spec, &faults) && pe_spec_finish(&spec, &faults),
+                  "%s", cases[i].spec);
+        cr_expect_eq(pe_positions_end(&spec), cases[i].end, "%s: %g", cases[i].spec,
+                     pe_positions_end(&spec));
+        pe_spec_release(&spec);
+    }
+}

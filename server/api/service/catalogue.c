@@ -5,6 +5,7 @@
  */
 #include "catalogue.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +94,34 @@ static void add_dialects(struct tree *parent, const struct pe_kind *kind)
     }
 }
 
+static bool answers(const struct route *route, const struct pe_spec *spec)
+{
+    const struct endpoint *endpoint = route->endpoint;
+
+    return route->methods & METHOD_GET && endpoint->specs_max > 0 && !endpoint->behind &&
+           endpoint->acts >> spec->kind->acts & 1 && (!endpoint->takes || endpoint->takes(spec));
+}
+
+/* What there is of a kind, with its usual parameters: answers, and positions. */
+static void add_offered(struct tree *parent, const struct pe_kind *kind)
+{
+    struct tree *array = tree_array(parent, "endpoints");
+    struct pe_faults faults = {0};
+    struct pe_spec spec;
+
+    pe_spec_init(&spec, kind);
+    bool known = pe_spec_finish(&spec, &faults);
+    for (size_t i = 0; known && i < api_routes_n; i++)
+        if (answers(&api_routes[i], &spec))
+            tree_string(array, NULL, api_routes[i].path);
+    double end = known ? pe_positions_end(&spec) : INFINITY;
+    if (isfinite(end))
+        tree_integer(parent, "positions_end", (int64_t)end);
+    else
+        tree_null(parent, "positions_end");
+    pe_spec_release(&spec);
+}
+
 static void add_kind(struct tree *parent, const struct pe_kind *kind)
 {
     tree_string(parent, "kind", kind->name);
@@ -106,6 +135,7 @@ static void add_kind(struct tree *parent, const struct pe_kind *kind)
     tree_integer(parent, "axes", (int64_t)kind->axes);
     add_properties(parent, kind->properties);
     tree_string(parent, "outside_training", kind->outside);
+    add_offered(parent, kind);
     schema_kind(parent, "schema", kind, true);
     add_libraries(parent, kind->libraries);
     add_dialects(parent, kind);

@@ -383,3 +383,26 @@ bool pe_positions_check(const struct pe_spec *spec, const struct pe_positions *p
                 return false;
     return true;
 }
+
+static bool has_value(const struct pe_spec *spec, double position)
+{
+    struct pe_positions one = {.axes = 1, .n = 1, .at = {&position}};
+    struct pe_faults faults = {0};
+    return pe_positions_check(spec, &one, "positions", &faults);
+}
+
+double pe_positions_end(const struct pe_spec *spec)
+{
+    double has = -1, lacks = 1;
+    while (lacks <= PE_POSITION_MAX && has_value(spec, lacks)) {
+        has = lacks;
+        lacks *= 2;
+    }
+    if (lacks > PE_POSITION_MAX)
+        return INFINITY;
+    while (lacks - has > 1) {
+        double middle = floor((has + lacks) / 2);
+        *(has_value(spec, middle) ? &has : &lacks) = middle;
+    }
+    return lacks;
+}
