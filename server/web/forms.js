@@ -140,8 +140,9 @@ export function encodingForm({ state, key, label, kinds = () => true }) {
       el("option", { value: each.kind }, `${each.kind}: ${each.title}`)));
     kind.addEventListener("change", () => {
       const { dim } = parseSpec(state.get(key));
-      const takesDim = catalogue.encodings.find((each) => each.kind === kind.value).schema.properties.dim;
-      state.set({ [key]: formatSpec({ kind: kind.value, dim: takesDim && dim ? dim : "" }) });
+      const { schema, positions_end: end } = catalogue.encodings.find((each) => each.kind === kind.value);
+      const keeps = schema.properties.dim && end === null; // else it says how many positions there are
+      state.set({ [key]: formatSpec({ kind: kind.value, dim: keeps && dim ? dim : "" }) });
     });
     bind(state, key, () => show(catalogue));
   }, () => element.append(el("p", { class: "problem" }, t("plot.offline"))));

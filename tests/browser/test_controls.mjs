@@ -95,6 +95,29 @@ test("the form of an encoding has the kinds and keys of the catalogue", async ()
   await page.context().close();
 });
 
+for (const view of ["explore", "precision"])
+  test(`${view}: every kind that can be chosen is drawn, and nothing is asked that has no answer`, async () => {
+    const page = await newPage(browser);
+    await open(page, `${daemon.url}/?view=${view}`);
+    const chooser = page.locator(".encoding select").first();
+    const kinds = await chooser.locator("option").evaluateAll((options) => options.map(({ value }) => value));
+    assert.ok(kinds.length > 10);
+    for (const kind of kinds) {
+      await chooser.selectOption(kind);
+      await settle(page);
+      const plots = await page.$$eval(".plot", (figures) => figures.filter((figure) => figure.checkVisibility()).map(
+        ({ id, plot }) => [id, plot.url, plot.drawing.drawn !== null, plot.element.querySelector(".problem").innerText,
+          [...plot.element.querySelectorAll("a[download]:not([hidden])")].map((link) => link.getAttribute("href"))]));
+      assert.ok(plots.length >= 2, `${kind} has ${plots.length} plots`);
+      none(plots.filter(([, , drawn, problem]) => !drawn || problem).map((plot) => plot.join(" ")));
+      none(plots.filter(([, url]) => !url.includes(kind)).map((plot) => `not of ${kind}: ${plot}`));
+      for (const href of plots.flatMap(([, , , , links]) => links))
+        assert.equal((await fetch(daemon.url + href, { method: "HEAD" })).status, 200, href);
+      none(page.faults);
+    }
+    await page.context().close();
+  });
+
 // ---- By keyboard --------------------------------------------------------------------------------
 
 /* Run in the page: what can have the focus, in the order of the document. */

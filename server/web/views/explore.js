@@ -33,16 +33,31 @@ function entryOf(side) {
   return catalogue.encodings.find((each) => each.kind === kind || each.aliases?.includes(kind));
 }
 
+/* Where the positions of a kind end with its usual parameters. */
+function positionsEnd(side) {
+  const { kind, ...keys } = parseSpec(state.get(side));
+  const usual = kind && Object.keys(keys).length === 0;
+  return (usual ? entryOf(side)?.positions_end : null) ?? Infinity;
+}
+
 /* Kinds with several axes stand at the same place on each. */
 function positions(side) {
-  return Array(entryOf(side)?.axes ?? 1).fill(`0:${state.get("positions")}`).join(";");
+  const end = Math.min(state.get("positions"), positionsEnd(side));
+  return Array(entryOf(side)?.axes ?? 1).fill(`0:${end}`).join(";");
+}
+
+/* As many as are wanted, and as there are beyond the last place of the query. */
+function offsets(side) {
+  const room = positionsEnd(side) - Math.max(...state.get("anchors").split(",").map(Number));
+  return `0:${room > 0 ? Math.min(state.get("offsets"), room) : state.get("offsets")}`;
 }
 
 function tableOf(side) {
   return {
     source: () => ({
       path: "/v1/table", picture: entryOf(side)?.by === "bias" ? "bias" : "table",
-      query: { spec: state.get(side), positions: positions(side), dtype: "f32",
+      query: { spec: state.get(side), positions: positions(side),
+        dtype: entryOf(side)?.by === "bias" ? "" : "f32", // some of theirs are whole numbers
         channels: Number(parseSpec(state.get(side)).dim) > CHANNELS_MAX ? `0:${CHANNELS_MAX}` : "" },
     }),
     drawing: heat({
@@ -95,7 +110,7 @@ function scoresOf(side) {
   return {
     source: () => ({
       path: "/v1/scores", picture: "scores",
-      query: { spec: state.get(side), anchors: state.get("anchors"), offsets: `0:${state.get("offsets")}`,
+      query: { spec: state.get(side), anchors: state.get("anchors"), offsets: offsets(side),
         seed: state.get("seed") },
     }),
     drawing: lines({
@@ -211,36 +226,35 @@ function propertiesOf(side) {
   };
 }
 
-/* Whether the catalogue's rows of a kind speak of frequencies. */
-const hasFrequencies = ({ by, schema: { properties } }) =>
-  by !== "bias" && ["base", "freqs", "spectrum"].some((key) => properties[key]);
-
-/* What there is to see, for which kinds, and by which keys of the state it changes. */
+/* What there is to see: of kinds that have an answer at `path` (and so many axes), by which keys of the
+ * state it changes. */
 const aspects = [
-  { name: "table", make: tableOf, keys: ["positions"],
+  { name: "table", path: "/v1/table", make: tableOf, keys: ["positions"],
     controls: () => [slider({ state, key: "positions", label: t("explore.position_count"),
       min: 8, max: 128, step: 8 })] },
-  { name: "frequencies", make: frequenciesOf, keys: ["context"], fits: hasFrequencies,
+  { name: "frequencies", path: "/v1/frequencies", make: frequenciesOf, keys: ["context"],
     controls: () => [slider({ state, key: "context", label: t("explore.context"),
       steps: [128, 512, 2048, 4096, 8192, 32768, 131072, 1048576] })] },
-  { name: "scores", make: scoresOf, keys: ["offsets", "anchors", "seed"], fits: ({ axes }) => axes === 1,
+  { name: "scores", path: "/v1/scores", make: scoresOf, keys: ["offsets", "anchors", "seed"],
     controls: () => [
       slider({ state, key: "offsets", label: t("explore.offset_count"), min: 4, max: 256, step: 4 }),
       line({ state, key: "anchors", label: t("explore.anchors") }),
       slider({ state, key: "seed", label: t("explore.seed"), max: 20 }),
     ] },
-  { name: "similarity", make: similarityOf, keys: ["positions"],
-    fits: ({ by, axes }) => by !== "bias" && by !== "nothing" && axes === 1 },
-  { name: "grid", make: gridOf, keys: [], fits: ({ by, axes }) => by !== "bias" && axes === 2 },
-  { name: "attention", make: attentionOf, keys: ["words"], wide: true,
+  { name: "similarity", path: "/v1/similarity", axes: 1, make: similarityOf, keys: ["positions"] },
+  { name: "grid", path: "/v1/grid", axes: 2, make: gridOf, keys: [] },
+  { name: "attention", path: "/v1/attention", make: attentionOf, keys: ["words"], wide: true,
     controls: () => [line({ state, key: "words", label: t("explore.words") })] },
-  { name: "properties", make: propertiesOf, keys: [], wide: true },
+  { name: "properties", path: "/v1/properties", make: propertiesOf, keys: [], wide: true },
 ];
 
 /* One aspect of both sides: a card with a plot for each that it is about. */
-function card({ name, make, keys, controls, wide, fits = () => true }) {
+function card({ name, path, axes, make, keys, controls, wide }) {
   const id = (side) => (side === "spec" ? name : `${name}-2`);
-  const shown = (side) => state.get(side) !== "" && Boolean(entryOf(side) && fits(entryOf(side)));
+  const shown = (side) => {
+    const entry = entryOf(side);
+    return Boolean(entry?.endpoints.includes(path)) && (axes === undefined || entry.axes === axes);
+  };
   const heading = freshId("heading");
   const captions = SIDES.map(() => el("p", { class: "side" }));
   const plots = SIDES.map((side) => {

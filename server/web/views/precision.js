@@ -107,7 +107,8 @@ function controls(state) {
   return el("section", { class: "card wide" },
     encodingForm({
       state, key: "spec", label: t("precision.encoding"),
-      kinds: ({ kind, by }) => kind !== "none" && by !== "bias",
+      // Those whose errors are of cosines, too.
+      kinds: ({ endpoints }) => ["/v1/precision", "/v1/frequencies"].every((path) => endpoints.includes(path)),
     }),
     el("div", { class: "controls" },
       choice({ state, key: "quantity", label: t("precision.quantity"), options: named(QUANTITIES, "quantities") }),
