@@ -49,6 +49,7 @@ struct app {
     char page_digest[ASSET_DIGEST_DIGITS + 1];              /* and of all others together */
     bool (*draining)(void *context);
     void *draining_context;
+    bool undigested; /* answers stay within the process, and only a pin needs their digest */
 };
 
 /* For requests that are made to answer another one: the same application, but for the answers that

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "files.h"
+#include "sha256.h"
 
 #define PATH "/v1/compare"
 
@@ -145,6 +146,43 @@ Test(compare, expects_numbers_or_what_makes_them)
 }
 
 /* Files bring both tensors, or one and what the other is made of; their request says the rest. */
+static bool digest(void *sha, const char *data, size_t len)
+{
+    sha256_update(sha, data, len);
+    return true;
+}
+
+/* The pin that a GET may have. */
+static void pin_of(const char *get, char pin[17])
+{
+    struct request request;
+    struct sha256 sha;
+    unsigned char bytes[32];
+    sha256_init(&sha);
+    call(&request, "GET", get, NULL);
+    cr_assert(local_drain(&request, digest, &sha));
+    call_end(&request);
+    sha256_final(&sha, bytes);
+    sha256_digits(bytes, 16, pin);
+}
+
+/* What is expected is made as .safetensors, and its pin is of those bytes. */
+Test(compare, holds_what_is_made_to_its_pin)
+{
+    static const char *const get = "/v1/table.safetensors?spec=rope:dim=2&positions=1&dtype=f32";
+    char pin[17], body[256];
+    pin_of(get, pin);
+    snprintf(body, sizeof body, "{\"actual\":[[0.5,0.8]],\"expected\":{\"get\":\"%s&pin=%s\"}}",
+             get, pin);
+    json_t *report = call_ask(PATH, body, 200);
+    cr_expect_not(passes(report));
+    json_decref(report);
+    pin[0] = pin[0] == '0' ? '1' : '0';
+    snprintf(body, sizeof body, "{\"actual\":[[0.5,0.8]],\"expected\":{\"get\":\"%s&pin=%s\"}}",
+             get, pin);
+    call_refused(&(struct call_refusal){PATH, body, 409, "/expected/get", "other bytes"});
+}
+
 Test(compare, reads_files)
 {
     static const struct {

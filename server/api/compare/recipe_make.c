@@ -125,6 +125,7 @@ static bool run(struct recipe *recipe, struct app *beside, struct request *sub, 
     static const struct header types[] = {{"Content-Type", "application/x-safetensors"}};
     const struct http_hooks hooks = app_hooks(beside);
     struct local_limits limits = local_limits_of(recipe->job->request);
+    beside->undigested = true;
     struct local_call call = {.method = "GET", .target = target};
     if (recipe->post) {
         if (!write_body(recipe, request, encoded, &call.body_len))

@@ -126,7 +126,7 @@ bool delivery_encode(struct request *request, struct delivery *delivery)
     struct buf *body = &request->response.body;
     size_t len = response_len(&request->response);
 
-    delivery->digested = len <= DIGEST_BYTES_MAX;
+    delivery->digested = len <= DIGEST_BYTES_MAX && (!delivery->undigested || delivery->pin);
     if (delivery->digested)
         take_digest(delivery, &request->response);
     if (!delivery_pin_fits(request, delivery, len) || !pin_agrees(request, delivery))

@@ -26,6 +26,7 @@ struct delivery {
     enum coding coding;
     char etag[ETAG_BYTES];    /* "" while unknown */
     bool unmodified;          /* the client has the answer */
+    bool undigested;          /* only a pin needs the digest */
     bool digested;            /* `digest` is known */
     bool pinned;              /* and is what the caller expects */
     unsigned char digest[32]; /* SHA-256 of the answer's bytes, before any content coding */
@@ -45,8 +46,8 @@ enum step delivery_find(struct request *request, struct delivery *delivery,
                         struct answer_cache *answers);
 /* Whether an answer of this length gets a digest, if it has a pin to compare it with. */
 bool delivery_pin_fits(struct request *request, const struct delivery *delivery, size_t len);
-/* The answer's bytes are in response.body. Takes their digest, which must agree with the pin,
- * judges the preconditions of a POST, and encodes. False with an error. */
+/* The answer's bytes are in response.body. Takes their digest if it is needed, which must agree
+ * with the pin, judges the preconditions of a POST, and encodes. False with an error. */
 bool delivery_encode(struct request *request, struct delivery *delivery);
 /* The same where the answer is response.stream, which has no digest. */
 bool delivery_announce(struct request *request, const struct delivery *delivery);

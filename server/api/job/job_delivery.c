@@ -46,6 +46,7 @@ bool job_delivery_prepare(struct job *job)
 
     delivery->media_type = format_media_type(job->format);
     delivery->pin = expectation(job, COMMON_PIN);
+    delivery->undigested = job->app->undigested;
     if (!semantics_agree(job) || !coding_choose(job->request, pays, &delivery->coding))
         return false;
     if (job->request->method == METHOD_POST)
