@@ -10,7 +10,7 @@
 
 #define MARGIN        (12 * UNIT)
 #define GAP           (8 * UNIT)
-#define SWATCH        (18 * UNIT)
+#define SWATCH        (30 * UNIT)
 #define TITLE_PERCENT 125 /* of the size of captions */
 #define BAR_WIDTH     (12 * UNIT)
 #define SHADE_TICKS   6
@@ -92,6 +92,20 @@ void chart_title(struct figure *figure, const char *title, const char *below)
     body->top += GAP / 2;
 }
 
+static void draw_sample(struct figure *figure, struct point from, const struct legend *entry)
+{
+    struct point *dot = entry->dots ? figure_points(figure, 1) : NULL;
+
+    if (dot) {
+        *dot = (struct point){from.x + SWATCH / 2, from.y};
+        figure_dots(figure, dot, 1, entry->ink, entry->width);
+    }
+    if (!entry->dots)
+        figure_rule(figure, from, (struct point){from.x + SWATCH, from.y}, entry->ink,
+                    entry->width ? entry->width : LINE_WIDTH)
+            ->dash = entry->dash;
+}
+
 void chart_legend(struct figure *figure, const struct legend *entries, size_t n)
 {
     struct box *body = &figure->body;
@@ -106,9 +120,7 @@ void chart_legend(struct figure *figure, const struct legend *entries, size_t n)
             x = body->left;
             y += line_height(size);
         }
-        figure_rule(figure, (struct point){x + LINE_WIDTH, y - middle},
-                    (struct point){x + SWATCH - LINE_WIDTH, y - middle}, entries[i].ink, LINE_WIDTH)
-            ->dashed = entries[i].dashed;
+        draw_sample(figure, (struct point){x, y - middle}, &entries[i]);
         figure_text(figure, (struct point){x + SWATCH + GAP / 2, y}, ANCHOR_START, INK_TEXT, size,
                     text);
         x += wide + 2 * GAP;

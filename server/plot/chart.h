@@ -38,12 +38,13 @@ struct shades {
     enum ramp ramp;
 };
 
-/* A line, and what it is of. */
+/* A line, or dots, and what they are of. */
 struct legend {
     const char *text;
     enum ink ink;
-    bool dashed;
-    int32_t width; /* 0: as usual */
+    bool dots;
+    struct dash dash;
+    int32_t width; /* of a line, 0: as usual; of dots their radius */
 };
 
 /* Title, and a line of second rank (NULL: none), on top. Both are shortened where they are too
@@ -70,7 +71,7 @@ uint8_t chart_level(const struct shades *shades, double value);
 /* Rows from the top; where there is room, with their values. */
 void chart_cells(struct figure *figure, const struct panel *panel, size_t rows, size_t columns,
                  const double *values, const struct shades *shades);
-/* Values that are no numbers interrupt a line. */
+/* Values without a place in the panel, as those that are no numbers, interrupt a line. */
 void chart_line(struct figure *figure, const struct panel *panel, const double *x, const double *y,
                 size_t n, const struct legend *style);
 /* A text that is no wider, with an ellipsis if it was; in the arena. */

@@ -28,6 +28,11 @@ struct box {
     int32_t left, top, right, bottom;
 };
 
+/* Of a line that is broken: its pieces and the gaps between them; all 0: it is whole. */
+struct dash {
+    int32_t on, off;
+};
+
 enum mark_type { MARK_LINE, MARK_AREA, MARK_DOTS, MARK_CELLS, MARK_TEXT };
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
@@ -35,7 +40,7 @@ struct mark {
     enum mark_type type;
     enum ink ink;
     int32_t size; /* of a line its width, of dots their radius, of text its height */
-    bool dashed;
+    struct dash dash;
     const char *name;           /* what a line or dots are of, for readers of SVG; NULL */
     const struct point *points; /* a line's, an area's, the dots' */
     size_t points_n;

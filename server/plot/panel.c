@@ -289,6 +289,13 @@ void chart_axes(struct figure *figure, const struct box *box, const char *captio
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
+/* Within a pixel, by which ends may be rounded. */
+static bool is_inside(const struct box *area, struct point at)
+{
+    return at.x >= area->left - UNIT && at.x <= area->right + UNIT && at.y >= area->top - UNIT &&
+           at.y <= area->bottom + UNIT;
+}
+
 void chart_line(struct figure *figure, const struct panel *panel, const double *x, const double *y,
                 size_t n, const struct legend *style)
 {
@@ -296,17 +303,18 @@ void chart_line(struct figure *figure, const struct panel *panel, const double *
     size_t from = 0;
 
     for (size_t i = 0; points && i <= n; i++) {
-        bool there = i < n && isfinite(y[i]) && (panel->y.type == SCALE_LINEAR || y[i] > 0) &&
-                     (panel->x.type == SCALE_LINEAR || x[i] > 0);
-        if (there) {
-            points[i] = (struct point){scale_at(&panel->x, x[i]), scale_at(&panel->y, y[i])};
+        struct point at = {0};
+        if (i < n)
+            at = (struct point){scale_at(&panel->x, x[i]), scale_at(&panel->y, y[i])};
+        if (i < n && is_inside(&panel->area, at)) {
+            points[i] = at;
             continue;
         }
         if (i > from + 1) {
             struct mark *line = figure_line(figure, points + from, i - from, style->ink,
                                             style->width ? style->width : LINE_WIDTH);
             line->name = style->text;
-            line->dashed = style->dashed;
+            line->dash = style->dash;
         }
         if (i > from && (i == from + 1 || (n <= DOTS_UNTIL && !style->width)))
             figure_dots(figure, points + from, i - from, style->ink, DOT_RADIUS);

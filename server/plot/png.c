@@ -88,24 +88,25 @@ static struct point between(struct point from, struct point to, int64_t at, int6
                           (int32_t)(from.y + (to.y - from.y) * at / length)};
 }
 
-/* Dashes are as long as the gaps, and go on around corners. */
+/* The pieces of a broken line go on around corners. */
 static void paint_dashes(const struct painter *painter, const struct mark *mark, uint32_t colour)
 {
     int32_t width = mark->size * painter->density;
-    int64_t period = 6 * (int64_t)width, done = 0;
+    int64_t on = (int64_t)mark->dash.on * painter->density, done = 0;
+    int64_t period = on + (int64_t)mark->dash.off * painter->density;
 
     for (size_t i = 0; i + 1 < mark->points_n; i++) {
         struct point from = scaled(painter, mark->points[i]);
         struct point to = scaled(painter, mark->points[i + 1]);
         int64_t x = to.x - from.x, y = to.y - from.y, length = root(x * x + y * y);
         for (int64_t at = 0, end; at < length; at = end) {
-            int64_t phase = (done + at) % period, half = period / 2;
-            end = at + (phase < half ? half - phase : period - phase);
-            end = end < length ? end : length;
-            if (phase >= half)
-                continue;
-            add_segment(painter->raster, between(from, to, at, length),
-                        between(from, to, end, length), width);
+            int64_t phase = (done + at) % period;
+            end = at + (phase < on ? on : period) - phase;
+            if (phase < on && at == 0 && i > 0)
+                add_round(painter->raster, from, width / 2);
+            if (phase < on)
+                add_segment(painter->raster, between(from, to, at, length),
+                            between(from, to, end < length ? end : length, length), width);
             raster_fill(painter->raster, colour);
         }
         done += length;
@@ -118,7 +119,7 @@ static void paint_line(const struct painter *painter, const struct mark *mark)
     uint32_t colour = colour_of(painter, mark->ink);
     int32_t width = mark->size * painter->density;
 
-    if (mark->dashed) {
+    if (mark->dash.on > 0) {
         paint_dashes(painter, mark, colour);
         return;
     }

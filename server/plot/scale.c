@@ -15,8 +15,9 @@
 #define STEPS_N     3
 #define TICK_DIGITS 6
 #define DIGITS_MAX  17
-#define MOST        1e300
-#define FAR_OFF     4096 /* of places beyond the ends, in times the length */
+#define MOST        4e307  /* of an end, so that their difference is a number */
+#define LEAST       1e-290 /* that the ends are apart */
+#define FAR_OFF     4096   /* of places beyond the ends, in times the length */
 
 /* The series of atanh, for a mantissa near 1: an error below 1e-15. */
 static double log_2(double value)
@@ -34,11 +35,14 @@ static double log_2(double value)
     return exponent + 2 * z * sum / LN2;
 }
 
+/* NaN: a logarithmic scale has no place for it. */
 static double transformed(enum scale_type type, double value)
 {
-    return type == SCALE_LINEAR ? value
-           : type == SCALE_LOG2 ? log_2(value)
-                                : log_2(value) * LOG10_2;
+    if (type == SCALE_LINEAR)
+        return value;
+    if (!(value > 0))
+        return NAN;
+    return type == SCALE_LOG2 ? log_2(value) : log_2(value) * LOG10_2;
 }
 
 /* 10^exponent, for small ones exactly. */
@@ -64,17 +68,22 @@ static double round_step(double length, size_t max)
                 return steps[i] * ten_to(exponent);
 }
 
+static double within(double value)
+{
+    return fmin(fmax(value, -MOST), MOST);
+}
+
 struct scale scale_make(enum scale_type type, double low, double high, bool exact)
 {
-    struct scale scale = {.type = type, .low = fmax(low, -MOST), .high = fmin(high, MOST)};
+    struct scale scale = {.type = type, .low = within(low), .high = within(high)};
 
     if (type != SCALE_LINEAR) {
-        if (!(high > low))
+        if (!(scale.high > scale.low))
             scale.high = scale.low * 2;
         return scale;
     }
-    if (!(high > low)) {
-        double around = low == 0 ? 1 : fabs(low) / 2;
+    if (!(scale.high - scale.low > LEAST)) {
+        double around = fabs(scale.low) > LEAST ? fabs(scale.low) / 2 : 1;
         scale.high = scale.low + around;
         scale.low -= around;
     }
@@ -103,6 +112,11 @@ void scale_print(double value, int digits, char out[TICK_TEXT_MAX])
     static const char minus[] = "\xe2\x88\x92";
     char text[24];
 
+    if (!isfinite(value)) {
+        snprintf(out, TICK_TEXT_MAX, "%s%s", value < 0 ? minus : "",
+                 isnan(value) ? "NaN" : "Infinity");
+        return;
+    }
     snprintf(text, sizeof text, "%.*g", digits, value == 0 ? 0 : value);
     char *mantissa = text[0] == '-' ? text + 1 : text, *e = strchr(mantissa, 'e');
     long exponent = e ? strtol(e + 1, NULL, 10) : 0;

@@ -104,6 +104,7 @@ static void put_style(struct buf *out, const struct look *look)
     put_rule(out, look, ".f", "fill:currentColor");
     put_rule(out, look, ".l",
              "fill:none;stroke:currentColor;stroke-linecap:round;stroke-linejoin:round");
+    put_rule(out, look, ".d", "stroke-linecap:butt");
     put_colours(out, look, look->theme == THEME_DARK ? THEME_DARK : THEME_LIGHT);
     if (look->theme == THEME_AUTO) {
         buf_puts(out, "@media(prefers-color-scheme:dark){\n");
@@ -141,16 +142,18 @@ static void put_path(struct buf *out, const struct mark *mark)
 {
     bool area = mark->type == MARK_AREA;
 
-    buf_puts(out, area ? "<path class=\"f " : "<path class=\"l ");
+    buf_puts(out, area                ? "<path class=\"f "
+                  : mark->dash.on > 0 ? "<path class=\"l d "
+                                      : "<path class=\"l ");
     put_class(out, mark->ink);
     buf_putc(out, '"');
     if (!area)
         put_attribute(out, "stroke-width", mark->size);
-    if (mark->dashed) {
+    if (mark->dash.on > 0) {
         buf_puts(out, " stroke-dasharray=\"");
-        put_length(out, 3 * mark->size);
+        put_length(out, mark->dash.on);
         buf_putc(out, ' ');
-        put_length(out, 3 * mark->size);
+        put_length(out, mark->dash.off);
         buf_putc(out, '"');
     }
     buf_puts(out, " d=\"");

@@ -161,6 +161,25 @@ Test(plots, of_problems_are_drawn_for_those_who_want_a_picture)
     call_end(&request);
 }
 
+/* However large or small they are, and with nothing to be seen. */
+Test(plots, are_of_any_numbers)
+{
+    static const char *const vectors[] = {
+        "\"q\":[0,0,0,0]",
+        "\"q\":[1e-320,0,0,0]",
+        "\"q\":[1e300,2,3,4]",
+        "\"q\":[1e308,2e307,3,1e308]",
+    };
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+        struct request request;
+        char body[200];
+        snprintf(body, sizeof body, "{\"spec\":\"rope:dim=4\",%s,\"k\":[1e307,3,2,1]}", vectors[i]);
+        call(&request, "POST", "/v1/plots/scores.svg", body);
+        cr_expect_eq(request.response.status, 200, "%s: %s", body, call_body(&request));
+        call_end(&request);
+    }
+}
+
 Test(plots, are_posted_with_vectors_of_ones_own)
 {
     struct request request;

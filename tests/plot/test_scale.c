@@ -47,6 +47,9 @@ Test(scale, keeps_what_is_no_number_out_of_the_way)
     cr_expect_lt(scale_at(&linear, -INFINITY), 0);
     cr_expect_gt(scale_at(&linear, INFINITY), 101000);
     cr_expect_eq(scale_at(&far, 0), 51000);
+    struct scale powers = scale_of(SCALE_LOG10, 1e-3, 1);
+    cr_expect_lt(scale_at(&powers, 0), 0);
+    cr_expect_lt(scale_at(&powers, -1), 0);
 }
 
 static void ticks_are(const struct scale *scale, size_t max, bool whole, const char *expected)
@@ -101,6 +104,30 @@ Test(scale, ends_where_values_are_round)
     cr_expect(scale.low <= 3 && scale.high > 3);
 }
 
+/* Whatever the values are, there are ends, a few ticks between them, and an end of looking for
+ * these. */
+Test(scale, takes_any_values)
+{
+    static const double rows[][2] = {
+        {INFINITY, -INFINITY}, {-INFINITY, INFINITY}, {NAN, NAN},       {INFINITY, INFINITY},
+        {0, 5e-324},           {5e-324, 1e-320},      {-1e308, 1e308},  {1e308, 1e308},
+        {1, 1 + 0x1p-52},      {-1e-300, 0},          {0x1p53, 0x1p60},
+    };
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        struct scale scale = scale_make(SCALE_LINEAR, rows[i / 2][0], rows[i / 2][1], i % 2);
+        struct ticks ticks;
+        scale.to = 10000;
+        cr_assert(isfinite(scale.low) && scale.low < scale.high, "%g %g", rows[i / 2][0],
+                  rows[i / 2][1]);
+        scale_ticks(&scale, 8, false, &ticks);
+        cr_expect_leq(ticks.n, 8);
+        for (size_t at = 0; at < ticks.n; at++)
+            cr_expect(scale_at(&scale, ticks.at[at]) >= 0 &&
+                          scale_at(&scale, ticks.at[at]) <= 10000,
+                      "%g of %g %g", ticks.at[at], rows[i / 2][0], rows[i / 2][1]);
+    }
+}
+
 Test(scale, prints_numbers_for_people)
 {
     static const struct {
@@ -113,7 +140,9 @@ Test(scale, prints_numbers_for_people)
                 {-1.5, 4, MINUS "1.5"},
                 {1e-9, 4, "1e" MINUS "9"},
                 {-2e30, 4, MINUS "2e30"},
-                {0.1, 2, "0.1"}};
+                {0.1, 2, "0.1"},
+                {NAN, 4, "NaN"},
+                {-INFINITY, 4, MINUS "Infinity"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[TICK_TEXT_MAX];
         scale_print(rows[i].value, rows[i].digits, text);

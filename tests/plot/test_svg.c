@@ -67,11 +67,11 @@ Test(svg, draws_lines_areas_and_dots)
 {
     static const struct point points[] = {{0, 0}, {1005, -250}, {3000, 1}};
     struct mark *line = figure_line(&figure, points, 3, INK_SERIES + 2, 180);
-    line->dashed = true;
+    line->dash = (struct dash){540, 1000};
     line->name = "a & b";
     figure_area(&figure, points, 3, INK_SHADE);
     figure_dots(&figure, points + 1, 1, INK_AXIS, 220);
-    has("<path class=\"l s2\" stroke-width=\"1.8\" stroke-dasharray=\"5.4 5.4\" "
+    has("<path class=\"l d s2\" stroke-width=\"1.8\" stroke-dasharray=\"5.4 10\" "
         "d=\"M0 0L10.05 -2.5 30 0.01\"><title>a &amp; b</title></path>");
     has("<path class=\"f shade\" d=\"M0 0L10.05 -2.5 30 0.01Z\"/>");
     has("<g class=\"f axis\"><circle cx=\"10.05\" cy=\"-2.5\" r=\"2.2\"/></g>");

@@ -68,8 +68,11 @@ const char *plot_named(struct plotting *plotting, const char *name, double numbe
 double plot_readout(const struct tree *readouts, const char *path);
 /* With at most four digits; static rules as of ticks. */
 const char *plot_number(struct plotting *plotting, double value);
-/* The colours of lines, one after the other; with few colours every other one is dashed. */
-struct legend plot_series(const struct plotting *plotting, const char *text, size_t i);
+/* The i-th of n colours, as far apart as those of the palette are. */
+struct legend plot_series(const struct plotting *plotting, const char *text, size_t i, size_t n);
+/* Of the i-th of n curves over the same axes also which pieces of it are drawn, so that where
+ * curves are equal some of each is seen. */
+struct legend plot_curve(const struct plotting *plotting, const char *text, size_t i, size_t n);
 /* At most `most` of n things, evenly; how many. */
 size_t plot_spread(size_t n, size_t most, size_t *chosen);
 

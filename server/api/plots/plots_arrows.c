@@ -120,7 +120,8 @@ void plot_draw_rotation(struct plotting *plotting)
     for (size_t i = 0; i < arrows.rows_n; i++)
         styles[i] = plot_series(
             plotting,
-            plot_named(plotting, i == 0 ? "position" : "", arrows.positions[arrows.rows_at[i]]), i);
+            plot_named(plotting, i == 0 ? "position" : "", arrows.positions[arrows.rows_at[i]]), i,
+            arrows.rows_n);
     chart_title(figure, plotting->title, below);
     chart_legend(figure, styles, arrows.rows_n);
     chart_split(figure, arrows.pairs_n, 85, boxes);

@@ -5,16 +5,16 @@
 
 #include "plots.h"
 
-#define NESTED_FIRST 130 /* width of the line on top, */
-#define NESTED_STEP  170 /* and what those below are wider */
-#define WAVES_MAX    6
-#define WAVE_HEIGHT  0.42 /* of a wave, in the distance of two */
-#define LINES_MAX    SERIES_N
-#define TWO_PI       6.283185307179586
-#define LOG_FROM     64 /* times that values must span for a logarithmic axis */
+#define WAVES_MAX   6
+#define WAVE_HEIGHT 0.42 /* of a wave, in the distance of two */
+#define LINES_MAX   SERIES_N
+#define BAND_RADIUS (3 * UNIT)
+#define TWO_PI      6.283185307179586
+#define AIR         0.06 /* of the range of values, at both ends */
+#define LOG_FROM    64   /* times that values must span for a logarithmic axis */
 
-/* Least and greatest of those that are numbers, and with `positive` above 0. False: there is none.
- */
+/* Least and greatest of those that are numbers, and with `positive` above 0. False: there is none,
+ * and both are 0. */
 static bool extent(const double *values, size_t n, bool positive, double *low, double *high)
 {
     *low = INFINITY;
@@ -24,7 +24,19 @@ static bool extent(const double *values, size_t n, bool positive, double *low, d
             *low = fmin(*low, values[i]);
             *high = fmax(*high, values[i]);
         }
-    return *low <= *high;
+    if (*low <= *high)
+        return true;
+    *low = *high = 0;
+    return false;
+}
+
+/* Ends of an axis a little beyond the values, so that curves stay off its ends. */
+static void with_air(const double *values, size_t n, struct axis *axis)
+{
+    extent(values, n, false, &axis->low, &axis->high);
+    double air = (axis->high - axis->low) * AIR;
+    axis->low -= air;
+    axis->high += air;
 }
 
 static bool refuse_lines(struct plotting *plotting, const char *what, size_t n)
@@ -92,7 +104,7 @@ void plot_draw_waves(struct plotting *plotting)
         return;
     for (size_t i = 0; i < n; i++) {
         names[i] = plot_named(plotting, "channel", labels[chosen[i]]);
-        styles[i] = plot_series(plotting, names[i], i);
+        styles[i] = plot_series(plotting, names[i], i, n);
     }
     chart_title(plotting->figure, plotting->title,
                 said(plotting, n < output->shape[1]
@@ -152,15 +164,16 @@ static void draw_band(struct plotting *plotting, const struct panel *panel,
             points[n++] = (struct point){scale_at(&panel->x, spectrum->pair[i]),
                                          scale_at(&panel->y, spectrum->wavelength[i])};
     if (n > 0)
-        figure_dots(plotting->figure, points, n, ink, 3 * UNIT);
+        figure_dots(plotting->figure, points, n, ink, BAND_RADIUS);
 }
 
 void plot_draw_frequencies(struct plotting *plotting)
 {
     static const char *const bands[] = {"kept", "blended", "divided"};
     static const enum ink inks[] = {INK_SERIES, INK_SERIES + 2, INK_SERIES + 1};
+    static const struct dash broken = {4 * UNIT, 4 * UNIT};
     struct figure *figure = plotting->figure;
-    struct legend entries[5] = {{.text = "wavelength", .ink = INK_SERIES}};
+    struct legend entries[5] = {{"wavelength", INK_SERIES, .dots = true, .width = BAND_RADIUS}};
     struct spectrum spectrum = {0};
     struct panel panel;
     size_t n = 1;
@@ -168,12 +181,12 @@ void plot_draw_frequencies(struct plotting *plotting)
     if (!read_spectrum(plotting, &spectrum))
         return;
     for (size_t i = 0; spectrum.scaled && i < 3; i++)
-        entries[i] = (struct legend){.text = bands[i], .ink = inks[i]};
+        entries[i] = (struct legend){bands[i], inks[i], .dots = true, .width = BAND_RADIUS};
     n = spectrum.scaled ? 3 : 1;
     if (spectrum.scaled)
         entries[n++] = (struct legend){.text = "without scaling", .ink = INK_AXIS};
     entries[n++] = (struct legend){
-        .text = plot_named(plotting, "context", spectrum.context), .ink = INK_TEXT, .dashed = true};
+        .text = plot_named(plotting, "context", spectrum.context), .ink = INK_TEXT, .dash = broken};
     chart_title(figure, plotting->title, compact(plotting));
     chart_legend(figure, entries, n);
     struct axis x = {
@@ -181,7 +194,7 @@ void plot_draw_frequencies(struct plotting *plotting)
     struct axis y = {.name = "positions for a full turn", .type = SCALE_LOG10};
     double low, high;
     if (!extent(spectrum.wavelength, spectrum.pairs, true, &y.low, &y.high))
-        y.low = y.high = 1;
+        y.low = y.high = 1; /* an axis of powers has no 0 */
     if (extent(spectrum.base, spectrum.pairs, true, &low, &high)) {
         y.low = fmin(y.low, low);
         y.high = fmax(y.high, high);
@@ -195,7 +208,7 @@ void plot_draw_frequencies(struct plotting *plotting)
         int32_t at = scale_at(&panel.y, spectrum.context);
         figure_rule(figure, (struct point){panel.area.left, at},
                     (struct point){panel.area.right, at}, INK_TEXT, UNIT)
-            ->dashed = true;
+            ->dash = broken;
     }
     for (int band = 0; band < 3; band++)
         draw_band(plotting, &panel, &spectrum, band, inks[band]);
@@ -203,14 +216,14 @@ void plot_draw_frequencies(struct plotting *plotting)
 
 /* ---- Scores --------------------------------------------------------------------------------- */
 
-/* "range 30.2, spread 12.3, length of q changes by 34 %" */
+/* "score: range 30.15, spread 12.32; length of q +-34 %" */
 static const char *scores_say(struct plotting *plotting, const struct tree *readouts)
 {
     double change = plot_readout(readouts, "norm_q/max_relative_change");
     const char *norm =
         !(change > 1e-9) ? "kept" : arena_printf(plotting->arena, "\xc2\xb1%.2g %%", change * 100);
     return said(plotting,
-                arena_printf(plotting->arena, "range %s, spread %s, length of q %s",
+                arena_printf(plotting->arena, "score: range %s, spread %s; length of q %s",
                              plot_number(plotting, plot_readout(readouts, "range/overall")),
                              plot_number(plotting, plot_readout(readouts, "spread/max")),
                              norm ? norm : ""));
@@ -248,15 +261,13 @@ void plot_draw_scores(struct plotting *plotting)
     if (!scores || !offsets || !anchors)
         return;
     for (size_t a = 0; a < anchors_n; a++)
-        entries[a] = plot_series(plotting, plot_named(plotting, "anchor", anchors[a]), a);
-    for (size_t a = 0; a < anchors_n; a++) /* where they agree, all of them are seen */
-        entries[a].width = NESTED_FIRST + NESTED_STEP * (int32_t)(anchors_n - 1 - a);
+        entries[a] = plot_curve(plotting, plot_named(plotting, "anchor", anchors[a]), a, anchors_n);
     chart_title(figure, plotting->title, NULL);
     chart_legend(figure, entries, anchors_n);
     chart_split(figure, blocks_n, 190, boxes);
-    struct axis x = {.name = "offset", .whole = true, .exact = true}, y = {0};
+    struct axis x = {.name = "offset", .whole = true, .exact = true}, y = {.exact = true};
     extent(offsets, n, false, &x.low, &x.high);
-    extent(scores, output->count, false, &y.low, &y.high);
+    with_air(scores, output->count, &y);
     for (size_t s = 0; s < blocks_n; s++) {
         struct panel panel;
         const struct tree *readouts = block ? tree_member(block, "readouts") : job->answer.readouts;
@@ -293,7 +304,8 @@ void plot_draw_decay(struct plotting *plotting)
     for (size_t i = 0; i < rows * n; i++)
         distance[i] = to[i % n] - from[i / n];
     for (size_t row = 0; row < rows; row++)
-        entries[row] = plot_series(plotting, plot_named(plotting, "from position", from[row]), row);
+        entries[row] =
+            plot_curve(plotting, plot_named(plotting, "from position", from[row]), row, rows);
     chart_title(figure, plotting->title, compact(plotting));
     if (rows > 1)
         chart_legend(figure, entries, rows);
@@ -321,6 +333,19 @@ static const char *error_name(struct plotting *plotting, const struct output *ou
     return said(plotting, arena_printf(plotting->arena, "%s %.*s", what, (int)len, name));
 }
 
+/* "bf16-pos, no error", where a logarithmic axis has no place for it. */
+static const char *pipeline_name(struct plotting *plotting, const struct output *output,
+                                 const double *values, size_t line)
+{
+    const char *name = output->axes[0].names ? output->axes[0].names[line] : "pipeline";
+    size_t n = output->shape[1];
+    double low, high;
+
+    if (extent(values + line * n, n, true, &low, &high))
+        return name;
+    return said(plotting, arena_printf(plotting->arena, "%s, no error", name));
+}
+
 void plot_draw_precision(struct plotting *plotting)
 {
     struct job *job = plotting->job;
@@ -340,18 +365,15 @@ void plot_draw_precision(struct plotting *plotting)
     if (!values || !at)
         return;
     for (size_t i = 0; i < lines; i++)
-        entries[i] =
-            plot_series(plotting, output->axes[0].names ? output->axes[0].names[i] : "pipeline", i);
+        entries[i] = plot_curve(plotting, pipeline_name(plotting, output, values, i), i, lines);
     chart_title(figure, plotting->title, compact(plotting));
     chart_legend(figure, entries, lines);
     extent(at, n, false, &x.low, &x.high);
     if (x.low > 0 && x.high / x.low >= LOG_FROM)
         x.type = SCALE_LOG2;
     y.type = SCALE_LOG10;
-    if (!extent(values, output->count, true, &y.low, &y.high)) {
+    if (!extent(values, output->count, true, &y.low, &y.high))
         y.type = SCALE_LINEAR; /* no error anywhere */
-        y.low = y.high = 0;
-    }
     chart_axes(figure, &figure->body, NULL, &x, &y, false, &panel);
     for (size_t i = 0; i < lines && !figure->cramped; i++)
         chart_line(figure, &panel, at, values + i * n, n, &entries[i]);

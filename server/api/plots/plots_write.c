@@ -14,6 +14,10 @@
 
 #define TITLE_BYTES_MAX 200
 #define WORDS_BYTES_MAX ((size_t)64 << 10)
+#define CURVE_WIDTH     220
+#define CURVE_STEP      160 /* by which those below are wider */
+#define PIECES_MAX      4
+#define PIECE           (6 * UNIT)
 
 /* ---- Keys ---------------------------------------------------------------------------------- */
 
@@ -267,11 +271,26 @@ double plot_readout(const struct tree *readouts, const char *path)
                                         : NAN;
 }
 
-struct legend plot_series(const struct plotting *plotting, const char *text, size_t i)
+struct legend plot_series(const struct plotting *plotting, const char *text, size_t i, size_t n)
 {
-    return (struct legend){.text = text,
-                           .ink = (enum ink)(INK_SERIES + i % SERIES_N),
-                           .dashed = plotting->figure->look.palette != PALETTE_DEFAULT && i % 2};
+    bool ramp = plotting->figure->look.palette != PALETTE_DEFAULT;
+    size_t at = ramp && n > 1 ? i * (SERIES_N - 1) / (n - 1) : i % SERIES_N;
+
+    return (struct legend){.text = text, .ink = (enum ink)(INK_SERIES + at)};
+}
+
+/* Of m curves the last has the first of m pieces, the one below it two, and so on; past PIECES_MAX
+ * curves the next ones lie on those, and are thinner. */
+struct legend plot_curve(const struct plotting *plotting, const char *text, size_t i, size_t n)
+{
+    struct legend curve = plot_series(plotting, text, i, n);
+    size_t first = i - i % PIECES_MAX, m = n - first < PIECES_MAX ? n - first : PIECES_MAX;
+
+    if (n > 1)
+        curve.width = CURVE_WIDTH + CURVE_STEP * (int32_t)((n - 1) / PIECES_MAX - i / PIECES_MAX);
+    if (i > first)
+        curve.dash = (struct dash){PIECE * (int32_t)(first + m - i), PIECE * (int32_t)(i - first)};
+    return curve;
 }
 
 size_t plot_spread(size_t n, size_t most, size_t *chosen)
