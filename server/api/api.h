@@ -160,9 +160,10 @@ extern const struct endpoint table_endpoint, frequencies_endpoint, rotation_endp
     from_config_endpoint, convert_endpoint, compare_endpoint, properties_endpoint,
     similarity_endpoint, grid_endpoint, attention_endpoint, identify_endpoint;
 extern const struct endpoint plot_table_endpoint, plot_waves_endpoint, plot_frequencies_endpoint,
-    plot_rotation_endpoint, plot_angles_endpoint, plot_scores_endpoint, plot_decay_endpoint,
-    plot_attention_endpoint, plot_attention_pair_endpoint, plot_similarity_endpoint,
-    plot_grid_endpoint, plot_precision_endpoint, plot_bias_endpoint, plot_properties_endpoint;
+    plot_apply_endpoint, plot_rotation_endpoint, plot_angles_endpoint, plot_scores_endpoint,
+    plot_decay_endpoint, plot_attention_endpoint, plot_attention_pair_endpoint,
+    plot_similarity_endpoint, plot_grid_endpoint, plot_precision_endpoint, plot_bias_endpoint,
+    plot_properties_endpoint;
 extern const struct endpoint root_endpoint, embed_endpoint, help_endpoint, openapi_endpoint,
     asset_endpoint, pinned_asset_endpoint, module_endpoint, v1_endpoint, encodings_endpoint,
     kind_endpoint, version_endpoint, limits_endpoint, problems_endpoint, changes_endpoint,

@@ -38,6 +38,7 @@ const struct route api_routes[] = {
     { GET, "/v1/plots/frequencies",   COMPUTED, &plot_frequencies_endpoint },
     { GET, "/v1/plots/rotation",      COMPUTED, &plot_rotation_endpoint },
     { GET, "/v1/plots/angles",        COMPUTED, &plot_angles_endpoint },
+    { GET, "/v1/plots/apply",         COMPUTED, &plot_apply_endpoint },
     { GET | POST, "/v1/plots/scores", COMPUTED, &plot_scores_endpoint },
     { GET, "/v1/plots/decay",         COMPUTED, &plot_decay_endpoint },
     { GET | POST, "/v1/plots/attention", COMPUTED, &plot_attention_endpoint },

@@ -65,8 +65,9 @@ void chart_split(struct figure *figure, size_t n, int32_t aspect, struct box *bo
 void chart_axes(struct figure *figure, const struct box *box, const char *caption,
                 const struct axis *x, const struct axis *y, bool square, struct panel *panel);
 
-/* Shades from the least to the greatest; on both sides of zero, where the values are. */
-struct shades chart_shades_of(const char *name, const double *values, size_t n);
+/* Shades from the least to the greatest; where the values are on both sides of zero and that means
+ * something, as far to either. */
+struct shades chart_shades_of(const char *name, const double *values, size_t n, bool about_zero);
 uint8_t chart_level(const struct shades *shades, double value);
 /* Rows from the top; where there is room, with their values. */
 void chart_cells(struct figure *figure, const struct panel *panel, size_t rows, size_t columns,

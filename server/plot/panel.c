@@ -231,6 +231,8 @@ static void place_columns(struct figure *figure, const struct box *box, const st
     struct ticks below;
 
     axis_ticks(y, &panel->y, rows < 2 ? 2 : (size_t)(rows > rows_max ? rows_max : rows), beside);
+    if (beside->n < 2 && height >= 3 * size) /* one alone is no scale */
+        axis_ticks(y, &panel->y, 3, beside);
     for (size_t i = 0; i < beside->n; i++)
         beside->text[i] = chart_shorten(figure, beside->text[i], size, most);
     panel->area.left = whole(box->left + widest(beside, size) + TICK_GAP);
@@ -324,7 +326,7 @@ void chart_line(struct figure *figure, const struct panel *panel, const double *
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
-struct shades chart_shades_of(const char *name, const double *values, size_t n)
+struct shades chart_shades_of(const char *name, const double *values, size_t n, bool about_zero)
 {
     struct shades shades = {.name = name, .low = INFINITY, .high = -INFINITY};
 
@@ -335,7 +337,7 @@ struct shades chart_shades_of(const char *name, const double *values, size_t n)
         }
     if (!(shades.low <= shades.high)) /* no numbers at all */
         shades.low = shades.high = 0;
-    if (shades.low < 0 && shades.high > 0) {
+    if (about_zero && shades.low < 0 && shades.high > 0) {
         double most = fmax(-shades.low, shades.high);
         shades.ramp = RAMP_SIGNED;
         shades.low = -most;

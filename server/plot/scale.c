@@ -45,6 +45,11 @@ static double transformed(enum scale_type type, double value)
     return type == SCALE_LOG2 ? log_2(value) : log_2(value) * LOG10_2;
 }
 
+double scale_log10(double value)
+{
+    return transformed(SCALE_LOG10, value);
+}
+
 /* 10^exponent, for small ones exactly. */
 static double ten_to(int exponent)
 {

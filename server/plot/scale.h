@@ -33,6 +33,8 @@ struct scale scale_make(enum scale_type type, double low, double high, bool exac
 int32_t scale_at(const struct scale *scale, double value);
 /* At most `max` (<= TICKS_MAX) round values from low to high; whole numbers, if so asked. */
 void scale_ticks(const struct scale *scale, size_t max, bool whole, struct ticks *ticks);
+/* As of scales: the same on every machine. */
+double scale_log10(double value);
 /* The value in at most so many significant digits, as ticks and captions show it. */
 void scale_print(double value, int digits, char out[TICK_TEXT_MAX]);
 

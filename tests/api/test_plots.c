@@ -12,6 +12,7 @@ static const struct {
     {"table", "kind=sinusoidal&dim=16"},
     {"waves", "kind=sinusoidal&dim=16"},
     {"frequencies", "kind=rope&dim=16&scaling=linear&factor=4"},
+    {"apply", "kind=integer&dim=1"},
     {"rotation", "kind=rope&dim=16"},
     {"angles", "kind=rope&dim=16"},
     {"scores", "spec=sinusoidal:dim=16&spec=rope:dim=16"},
@@ -94,8 +95,14 @@ Test(plots, refuse_what_they_cannot_show)
         {"scores.svg?kind=rope&density=2", 400, "\"density\" has no effect: an SVG has no pixels."},
         {"scores.svg?kind=rope&numbers=hex", 400,
          "\"numbers\" has no effect: a picture rounds as it needs to."},
-        {"scores.svg?kind=rope&select=anchors", 400,
+        {"decay.svg?kind=rope&select=similarity", 400,
          "\"select\" has no effect: this picture shows one tensor of its own."},
+        {"scores.svg?kind=rope&anchors=0&select=offsets", 400,
+         "the picture shows scores, or with terms=1 one of their terms."},
+        {"apply.svg?kind=rope&dim=8&shape=2,4,8,8&axes=bhtd", 400,
+         "the picture shows vectors of one list of positions."},
+        {"decay.svg?kind=rope2d&positions=0;0&k_positions=0,1;0,1", 400,
+         "the distance of positions with several axes is not one number."},
         {"scores.svg?kind=rope&title=a%0Ab", 400,
          "title must be one line without control characters."},
         {"scores.svg?kind=rope&anchors=0:9", 422, "9 anchors would be curves, the limit is 8."},
@@ -159,6 +166,49 @@ Test(plots, of_problems_are_drawn_for_those_who_want_a_picture)
     const char *vary = call_field(&request, "Vary");
     cr_expect_str_eq(vary ? vary : "", "Accept, Accept-Encoding");
     call_end(&request);
+}
+
+static void shows(const char *target, const char *piece)
+{
+    struct request request;
+    call(&request, "GET", target, NULL);
+    cr_assert_eq(request.response.status, 200, "%s: %s", target, call_body(&request));
+    cr_expect(strstr(call_body(&request), piece), "%s has no %s", target, piece);
+    call_end(&request);
+}
+
+Test(plots, have_places_of_several_coordinates)
+{
+    shows("/v1/plots/table.svg?kind=rope2d&dim=8&grid=2x3", ">1;2</text>");
+    shows("/v1/plots/waves.svg?kind=sincos2d&dim=8&grid=2x3", ">token</text>");
+    shows("/v1/plots/rotation.svg?kind=rope2d&dim=8&grid=2x3", ">position 0;0</text>");
+    shows("/v1/plots/apply.svg?kind=rope2d&dim=8&grid=2x3", ">token</text>");
+}
+
+/* Spreads are those of the readouts: 0 for what depends on the distance alone. */
+Test(plots, of_scores_are_of_their_terms_too)
+{
+    shows("/v1/plots/scores.svg?kind=sinusoidal&dim=64",
+          ">score: range 30.15, spread 12.32; length");
+    shows("/v1/plots/scores.svg?kind=sinusoidal&dim=64&terms=1&select=position",
+          ">position: spread 0</text>");
+}
+
+Test(plots, of_errors_by_pair_are_cells)
+{
+    shows("/v1/plots/precision.svg?kind=rope&dim=8&stages=f32;all-bf16&with=pair_error"
+          "&select=pair_error&positions=2^0:2^4",
+          ">log10 of error</text>");
+}
+
+/* The last of two has every other piece, where they are equal the first is seen between. */
+Test(plots, of_several_curves_have_them_in_pieces)
+{
+    shows("/v1/plots/scores.svg?kind=rope&anchors=0,8",
+          "stroke-width=\"2.2\" stroke-dasharray=\"6 6\" d=\"M");
+    shows("/v1/plots/scores.svg?kind=rope&anchors=0,8,16,24,32",
+          "<path class=\"l d s3\" stroke-width=\"3.8\" stroke-dasharray=\"6 18\" d=\"M");
+    shows("/v1/plots/precision.svg?kind=rope&stages=exact;f32", ">exact, no error</text>");
 }
 
 /* However large or small they are, and with nothing to be seen. */

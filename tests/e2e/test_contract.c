@@ -78,6 +78,7 @@ static const struct subject {
     {"/v1/plots/rotation", "/v1/plots/rotation", "kind=rope&dim=4&", "positions=0:50000", NULL,
      NULL},
     {"/v1/plots/angles", "/v1/plots/angles", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
+    {"/v1/plots/apply", "/v1/plots/apply", "kind=rope&dim=4&", "positions=0:50000", NULL, NULL},
     {"/v1/plots/scores", "/v1/plots/scores", "kind=rope&", "offsets=0:50000",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3,2,1]}",
      "{\"spec\":\"rope:dim=4\",\"q\":[1,2,3,4],\"k\":[4,3]}"},

@@ -63,8 +63,10 @@ PLOT(rotation, rotation, ALL, "Picture of pairs as arrows that turn with the pos
 PLOT(angles, rotation, ALL, "Picture of angles: positions by pairs, as colours.",
      .title = "Angle of each pair", .selects = true,
      .defaults = DEFAULTS({"positions", "0:64"}, {"value", "angle_mod"}), .draw = plot_draw_angles)
+PLOT(apply, apply, ~BIASES, "Picture of channels over the positions, before and after.",
+     .title = "Before and after", .draw = plot_draw_apply)
 PLOT(scores, scores, ALL, "Picture of the score q.k against the offset, from each anchor.",
-     .title = "Score against offset", .draw = plot_draw_scores)
+     .title = "Score against offset", .selects = true, .draw = plot_draw_scores)
 PLOT(decay, similarity, ALL, "Picture of similarity against the distance.",
      .title = "Similarity by distance",
      .defaults = DEFAULTS({"positions", "0"}, {"k_positions", "0:512"}), .draw = plot_draw_decay)

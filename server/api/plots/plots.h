@@ -60,8 +60,14 @@ bool plot_write_problem(struct request *request, const char *sentence);
 /* The elements of an output as f64, NULL: there is none of that name, or no memory. */
 const double *plot_values(struct plotting *plotting, const char *name);
 const double *plot_values_of(struct plotting *plotting, const struct output *output);
-/* Labels of an axis as numbers: those it has, else 0, 1, ... */
+/* Labels of an axis as numbers: those it has, else (also where places have several coordinates) 0,
+ * 1, ... */
 const double *plot_labels(struct plotting *plotting, const struct output *output, size_t axis);
+/* And one of them as a text: a word, a number, "row;column". */
+const char *plot_place(struct plotting *plotting, const struct output *output, size_t axis,
+                       size_t i);
+/* What those numbers are, where places have one coordinate or more. */
+const char *plot_counted(const struct output *output, size_t axis);
 /* "anchor 8" */
 const char *plot_named(struct plotting *plotting, const char *name, double number);
 /* A number of the readouts, by its path ("spread/max"); NaN: there is none. */
@@ -79,10 +85,12 @@ size_t plot_spread(size_t n, size_t most, size_t *chosen);
 void plot_draw_table(struct plotting *plotting); /* plots_cells.c */
 void plot_draw_matrix(struct plotting *plotting);
 void plot_draw_angles(struct plotting *plotting);
+void plot_draw_errors(struct plotting *plotting);
 void plot_draw_attention(struct plotting *plotting);
 void plot_draw_attention_pair(struct plotting *plotting);
 void plot_draw_grid(struct plotting *plotting);
 void plot_draw_waves(struct plotting *plotting); /* plots_lines.c */
+void plot_draw_apply(struct plotting *plotting);
 void plot_draw_frequencies(struct plotting *plotting);
 void plot_draw_scores(struct plotting *plotting);
 void plot_draw_decay(struct plotting *plotting);

@@ -12,7 +12,8 @@
 
 /* What is drawn of cos and sin [positions, pairs]. */
 struct arrows {
-    const double *cos, *sin, *positions, *pairs;
+    const struct output *output;
+    const double *cos, *sin, *pairs;
     size_t columns;
     size_t rows_at[POSITIONS_N], rows_n;
     size_t pairs_at[PAIRS_MAX], pairs_n;
@@ -96,12 +97,21 @@ static bool read_arrows(struct plotting *plotting, struct arrows *arrows)
                        "arrows need cos and sin apart, of one list of positions");
     arrows->cos = plot_values_of(plotting, output);
     arrows->sin = plot_values(plotting, "sin");
-    arrows->positions = plot_labels(plotting, output, 0);
+    arrows->output = output;
     arrows->pairs = plot_labels(plotting, output, 1);
     arrows->columns = output->shape[1];
     arrows->rows_n = plot_spread(output->shape[0], POSITIONS_N, arrows->rows_at);
     arrows->pairs_n = plot_spread(output->shape[1], PAIRS_MAX, arrows->pairs_at);
-    return arrows->cos && arrows->sin && arrows->positions && arrows->pairs;
+    return arrows->cos && arrows->sin && arrows->pairs;
+}
+
+/* The first says what the numbers are. */
+static const char *arrow_name(struct plotting *plotting, const struct arrows *arrows, size_t i)
+{
+    const char *place = plot_place(plotting, arrows->output, 0, arrows->rows_at[i]);
+    const char *name = i > 0 ? place : arena_printf(plotting->arena, "position %s", place);
+    plotting->figure->failed |= !name;
+    return name ? name : "";
 }
 
 void plot_draw_rotation(struct plotting *plotting)
@@ -118,10 +128,7 @@ void plot_draw_rotation(struct plotting *plotting)
         below = arena_printf(plotting->arena, "%s, %zu of %zu pairs", below, arrows.pairs_n,
                              arrows.columns);
     for (size_t i = 0; i < arrows.rows_n; i++)
-        styles[i] = plot_series(
-            plotting,
-            plot_named(plotting, i == 0 ? "position" : "", arrows.positions[arrows.rows_at[i]]), i,
-            arrows.rows_n);
+        styles[i] = plot_series(plotting, arrow_name(plotting, &arrows, i), i, arrows.rows_n);
     chart_title(figure, plotting->title, below);
     chart_legend(figure, styles, arrows.rows_n);
     chart_split(figure, arrows.pairs_n, 85, boxes);

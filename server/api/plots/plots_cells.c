@@ -15,6 +15,7 @@ struct matrices {
     const struct output *output; /* its last two axes are theirs */
     const char *unit;
     bool alike;                       /* rows and columns are of the same kind: cells are squares */
+    bool powers;                      /* logarithms, for which zero is a number as any other */
     const char *captions[PANELS_MAX]; /* NULL: none */
 };
 
@@ -27,11 +28,21 @@ static const char *compact(const struct plotting *plotting)
 static struct axis side(struct plotting *plotting, const struct output *output, size_t axis)
 {
     const struct answer_axis *from = &output->axes[axis];
-    return (struct axis){.name = from->name,
-                         .whole = true,
-                         .cells_n = output->shape[axis],
-                         .values = plot_labels(plotting, output, axis),
-                         .labels = from->names};
+    size_t n = output->shape[axis];
+    struct axis side = {.name = from->name,
+                        .whole = true,
+                        .cells_n = n,
+                        .values = plot_labels(plotting, output, axis),
+                        .labels = from->names};
+
+    if (from->more[0]) {
+        const char **places = arena_calloc(plotting->arena, n + 1, sizeof *places);
+        for (size_t i = 0; places && i < n; i++)
+            places[i] = plot_place(plotting, output, axis, i);
+        plotting->figure->failed |= !places;
+        side.labels = places;
+    }
+    return side;
 }
 
 /* The panels of all matrices; the first `panels` are for who draws more on them. */
@@ -42,7 +53,7 @@ static bool draw(struct plotting *plotting, const struct matrices *all, struct p
     struct axis x = side(plotting, output, output->rank - 1);
     struct axis y = side(plotting, output, output->rank - 2);
     struct shades shades =
-        chart_shades_of(all->unit, all->values, all->n * all->rows * all->columns);
+        chart_shades_of(all->unit, all->values, all->n * all->rows * all->columns, !all->powers);
     bool square = all->alike && all->rows < ALIKE_RATIO * all->columns &&
                   all->columns < ALIKE_RATIO * all->rows;
     struct box boxes[PANELS_MAX];
@@ -79,8 +90,10 @@ static void name_panels(struct plotting *plotting, struct matrices *all)
     const double *labels = output->rank > 2 ? plot_labels(plotting, output, 0) : NULL;
 
     for (size_t i = 0; labels && i < all->n; i++)
-        all->captions[i] = output->rank == 3 ? plot_named(plotting, output->axes[0].name, labels[i])
-                                             : plot_named(plotting, "matrix", (double)i);
+        all->captions[i] = output->axes[0].names ? output->axes[0].names[i]
+                           : output->rank == 3
+                               ? plot_named(plotting, output->axes[0].name, labels[i])
+                               : plot_named(plotting, "matrix", (double)i);
 }
 
 /* The matrices of an output. False with an error where it has none, or too many. */
@@ -142,6 +155,27 @@ void plot_draw_angles(struct plotting *plotting)
         all.unit = job_key_is(job, "value", "turns") ? "turns" : "radians";
     all.alike = false;
     draw(plotting, &all, panels);
+}
+
+/* Of each pair; where there is none it has the least colour. */
+void plot_draw_errors(struct plotting *plotting)
+{
+    const struct job *job = plotting->job;
+    struct panel panels[PANELS_MAX] = {0};
+    struct matrices all;
+
+    if (!read_matrices(plotting, &job->outputs[job->main], &all))
+        return;
+    double *powers = arena_calloc(plotting->arena, all.output->count, sizeof *powers);
+    for (size_t i = 0; powers && i < all.output->count; i++)
+        powers[i] = scale_log10(all.values[i]);
+    plotting->figure->failed |= !powers;
+    all.values = powers;
+    all.unit = "log10 of error";
+    all.powers = true;
+    all.alike = false;
+    if (powers)
+        draw(plotting, &all, panels);
 }
 
 /* ---- Attention ------------------------------------------------------------------------------ */

@@ -57,6 +57,15 @@ static const char *said(struct plotting *plotting, const char *text)
     return text ? text : "";
 }
 
+/* "rope:dim=64, 6 of 64 channels" */
+static const char *channels_say(struct plotting *plotting, size_t n, size_t all)
+{
+    if (n == all)
+        return compact(plotting);
+    return said(plotting, arena_printf(plotting->arena, "%s, %zu of %zu channels",
+                                       compact(plotting), n, all));
+}
+
 /* ---- Waves ---------------------------------------------------------------------------------- */
 
 /* Row i of the picture is channel chosen[i], around the place of its label; all on one scale. */
@@ -106,17 +115,72 @@ void plot_draw_waves(struct plotting *plotting)
         names[i] = plot_named(plotting, "channel", labels[chosen[i]]);
         styles[i] = plot_series(plotting, names[i], i, n);
     }
-    chart_title(plotting->figure, plotting->title,
-                said(plotting, n < output->shape[1]
-                                   ? arena_printf(plotting->arena, "%s, %zu of %zu channels",
-                                                  compact(plotting), n, output->shape[1])
-                                   : compact(plotting)));
+    chart_title(plotting->figure, plotting->title, channels_say(plotting, n, output->shape[1]));
     struct axis y = {.cells_n = n, .labels = names, .first_on_top = true};
-    struct axis x = {.name = "position", .exact = true};
+    struct axis x = {.name = plot_counted(output, 0), .exact = true};
     extent(at, output->shape[0], false, &x.low, &x.high);
     chart_axes(plotting->figure, &plotting->figure->body, NULL, &x, &y, false, &panel);
     if (!plotting->figure->cramped)
         draw_waves(plotting, output, &panel, chosen, styles, n);
+}
+
+/* ---- Before and after ----------------------------------------------------------------------- */
+
+/* One channel of `both`, x and then y. */
+static void draw_channel(struct plotting *plotting, const struct panel *panel, const double *both,
+                         size_t channel, const struct legend *styles)
+{
+    const struct output *output = job_output_named(plotting->job, "y");
+    const double *at = plot_labels(plotting, output, 0);
+    size_t n = output->shape[0];
+    double *curves = arena_calloc(plotting->arena, 2 * n, sizeof *curves);
+
+    plotting->figure->failed |= !curves;
+    for (size_t i = 0; curves && i < 2 * n; i++)
+        curves[i] = both[i * output->shape[1] + channel];
+    for (size_t after = 0; curves && at && after < 2; after++)
+        chart_line(plotting->figure, panel, at, curves + after * n, n, &styles[after]);
+}
+
+void plot_draw_apply(struct plotting *plotting)
+{
+    struct job *job = plotting->job;
+    struct figure *figure = plotting->figure;
+    const struct output *output = job_output_named(job, "y");
+    const struct legend styles[] = {plot_curve(plotting, "before", 0, 2),
+                                    plot_curve(plotting, "after", 1, 2)};
+    struct box boxes[WAVES_MAX];
+    size_t chosen[WAVES_MAX];
+
+    if (output->rank != 2 || output->count == 0) {
+        err_add(&job->request->err, ERR_invalid_value, job_where(job, "shape"), NULL,
+                "the picture shows vectors of one list of positions");
+        return;
+    }
+    const double *x = plot_values(plotting, "x"), *y = plot_values_of(plotting, output);
+    const double *at = plot_labels(plotting, output, 0), *names = plot_labels(plotting, output, 1);
+    double *both = arena_calloc(plotting->arena, 2 * output->count, sizeof *both);
+    if (!x || !y || !at || !names || !both) {
+        figure->failed = true;
+        return;
+    }
+    memcpy(both, x, output->count * sizeof *both);
+    memcpy(both + output->count, y, output->count * sizeof *both);
+    size_t n = plot_spread(output->shape[1], WAVES_MAX, chosen);
+    struct axis across = {.name = plot_counted(output, 0), .exact = true};
+    struct axis up = {.name = "value", .exact = true};
+    extent(at, output->shape[0], false, &across.low, &across.high);
+    with_air(both, 2 * output->count, &up);
+    chart_title(figure, plotting->title, channels_say(plotting, n, output->shape[1]));
+    chart_legend(figure, styles, 2);
+    chart_split(figure, n, 190, boxes);
+    for (size_t i = 0; i < n && !figure->cramped; i++) {
+        struct panel panel;
+        chart_axes(figure, &boxes[i], plot_named(plotting, "channel", names[chosen[i]]), &across,
+                   &up, false, &panel);
+        if (!figure->cramped)
+            draw_channel(plotting, &panel, both, chosen[i], styles);
+    }
 }
 
 /* ---- Frequencies ---------------------------------------------------------------------------- */
@@ -216,9 +280,16 @@ void plot_draw_frequencies(struct plotting *plotting)
 
 /* ---- Scores --------------------------------------------------------------------------------- */
 
-/* "score: range 30.15, spread 12.32; length of q +-34 %" */
-static const char *scores_say(struct plotting *plotting, const struct tree *readouts)
+/* "score: range 30.15, spread 12.32; length of q +-34 %", of a term "cross_q: spread 5.69" */
+static const char *scores_say(struct plotting *plotting, const char *name,
+                              const struct tree *readouts)
 {
+    if (strcmp(name, "scores") != 0) {
+        const char *path =
+            said(plotting, arena_printf(plotting->arena, "term_spread/%s/max", name));
+        return said(plotting, arena_printf(plotting->arena, "%s: spread %s", name,
+                                           plot_number(plotting, plot_readout(readouts, path))));
+    }
     double change = plot_readout(readouts, "norm_q/max_relative_change");
     const char *norm =
         !(change > 1e-9) ? "kept" : arena_printf(plotting->arena, "\xc2\xb1%.2g %%", change * 100);
@@ -243,7 +314,13 @@ void plot_draw_scores(struct plotting *plotting)
 {
     struct job *job = plotting->job;
     struct figure *figure = plotting->figure;
-    const struct output *output = job_output_named(job, "scores");
+    const struct output *output = &job->outputs[job->main];
+    const struct output *whole = job_output_named(job, "scores");
+    if (output->rank != whole->rank || output->count != whole->count) {
+        err_add(&job->request->err, ERR_invalid_value, "select", "select=scores",
+                "the picture shows scores, or with terms=1 one of their terms");
+        return;
+    }
     size_t blocks_n = output->rank == 3 ? output->shape[0] : 1;
     size_t anchors_n = output->shape[output->rank - 2], n = output->shape[output->rank - 1];
     const double *scores = plot_values_of(plotting, output);
@@ -271,7 +348,7 @@ void plot_draw_scores(struct plotting *plotting)
     for (size_t s = 0; s < blocks_n; s++) {
         struct panel panel;
         const struct tree *readouts = block ? tree_member(block, "readouts") : job->answer.readouts;
-        y.name = scores_say(plotting, readouts);
+        y.name = scores_say(plotting, output->name, readouts);
         chart_axes(figure, &boxes[s], block_name(plotting, s, blocks_n), &x, &y, false, &panel);
         for (size_t a = 0; a < anchors_n && !figure->cramped; a++)
             chart_line(figure, &panel, offsets, scores + (s * anchors_n + a) * n, n, &entries[a]);
@@ -294,6 +371,11 @@ void plot_draw_decay(struct plotting *plotting)
 
     if (rows > LINES_MAX) {
         refuse_lines(plotting, "positions", rows);
+        return;
+    }
+    if (output->axes[0].more[0]) {
+        err_add(&job->request->err, ERR_invalid_value, "kind", NULL,
+                "the distance of positions with several axes is not one number");
         return;
     }
     double *distance = arena_calloc(plotting->arena, rows * n + 1, sizeof *distance);
@@ -320,15 +402,21 @@ void plot_draw_decay(struct plotting *plotting)
 
 /* ---- Precision ------------------------------------------------------------------------------ */
 
+static bool has_errors(const struct output *output)
+{
+    return strcmp(output->name, "worst_pair") != 0;
+}
+
 /* "largest error of cos" */
 static const char *error_name(struct plotting *plotting, const struct output *output)
 {
     const struct pe_value *quantity = job_key(plotting->job, "quantity");
     const struct pe_params *keys = &plotting->job->keys;
-    const char *what = strcmp(output->name, "max_abs_error") == 0 ? "largest error of"
-                       : strcmp(output->name, "rms_error") == 0   ? "mean error (rms) of"
-                                                                  : output->name;
+    const char *what =
+        strcmp(output->name, "max_abs_error") == 0 ? "largest error of" : "mean error (rms) of";
     size_t len;
+    if (!has_errors(output))
+        return "worst pair";
     const char *name = pe_choice_name(&keys->rows[quantity - keys->value], quantity->number, &len);
     return said(plotting, arena_printf(plotting->arena, "%s %.*s", what, (int)len, name));
 }
@@ -341,9 +429,23 @@ static const char *pipeline_name(struct plotting *plotting, const struct output 
     size_t n = output->shape[1];
     double low, high;
 
-    if (extent(values + line * n, n, true, &low, &high))
+    if (!has_errors(output) || extent(values + line * n, n, true, &low, &high))
         return name;
     return said(plotting, arena_printf(plotting->arena, "%s, no error", name));
+}
+
+static struct axis error_axis(struct plotting *plotting, const struct output *output,
+                              const double *values)
+{
+    struct axis axis = {.name = error_name(plotting, output), .type = SCALE_LOG10};
+    bool any = has_errors(output) && extent(values, output->count, true, &axis.low, &axis.high);
+
+    if (any)
+        return axis;
+    axis.type = SCALE_LINEAR;
+    axis.whole = !has_errors(output);
+    extent(values, output->count, false, &axis.low, &axis.high);
+    return axis;
 }
 
 void plot_draw_precision(struct plotting *plotting)
@@ -356,8 +458,12 @@ void plot_draw_precision(struct plotting *plotting)
     const double *at = plot_labels(plotting, output, 1);
     struct legend entries[LINES_MAX];
     struct panel panel;
-    struct axis x = {.name = "position", .exact = true}, y = {.name = error_name(plotting, output)};
+    struct axis x = {.name = "position", .exact = true};
 
+    if (output->rank > 2) { /* of each pair apart */
+        plot_draw_errors(plotting);
+        return;
+    }
     if (lines > LINES_MAX) {
         refuse_lines(plotting, "pipelines", lines);
         return;
@@ -371,9 +477,7 @@ void plot_draw_precision(struct plotting *plotting)
     extent(at, n, false, &x.low, &x.high);
     if (x.low > 0 && x.high / x.low >= LOG_FROM)
         x.type = SCALE_LOG2;
-    y.type = SCALE_LOG10;
-    if (!extent(values, output->count, true, &y.low, &y.high))
-        y.type = SCALE_LINEAR; /* no error anywhere */
+    struct axis y = error_axis(plotting, output, values);
     chart_axes(figure, &figure->body, NULL, &x, &y, false, &panel);
     for (size_t i = 0; i < lines && !figure->cramped; i++)
         chart_line(figure, &panel, at, values + i * n, n, &entries[i]);

@@ -34,9 +34,12 @@ bool plot_begin(struct job *job)
 void plot_defaults(struct job *job, struct pe_faults *faults)
 {
     const struct plot_default *row = job->picture->plot->defaults;
+    bool placed = job_positions_given(job); /* by a grid, a mask, ... */
 
     for (; row && row->key; row++) {
         struct pe_value *value = job_key_edit(job, row->key);
+        if (placed && strcmp(row->key, "positions") == 0)
+            continue;
         if (!value->given && pe_params_set_text(&job->keys, row->key, row->text, faults))
             value->implied = true;
     }
@@ -227,7 +230,7 @@ const double *plot_values(struct plotting *plotting, const char *name)
 
 const double *plot_labels(struct plotting *plotting, const struct output *output, size_t axis)
 {
-    if (output->axes[axis].labels)
+    if (output->axes[axis].labels && !output->axes[axis].more[0])
         return output->axes[axis].labels;
     double *labels = arena_calloc(plotting->arena, output->shape[axis] + 1, sizeof *labels);
     for (size_t i = 0; labels && i < output->shape[axis]; i++)
@@ -254,6 +257,25 @@ const char *plot_named(struct plotting *plotting, const char *name, double numbe
     const char *named = arena_printf(plotting->arena, "%s%s%s", name, *name ? " " : "", text);
     plotting->figure->failed |= !named;
     return named ? named : "";
+}
+
+const char *plot_place(struct plotting *plotting, const struct output *output, size_t axis,
+                       size_t i)
+{
+    const struct answer_axis *from = &output->axes[axis];
+    if (from->names)
+        return from->names[i];
+    const char *text = plot_named(plotting, "", from->labels ? from->labels[i] : (double)i);
+    for (size_t k = 0; text && k < PE_AXES_MAX && from->more[k]; k++)
+        text = arena_printf(plotting->arena, "%s;%s", text,
+                            plot_named(plotting, "", from->more[k][i]));
+    plotting->figure->failed |= !text;
+    return text ? text : "";
+}
+
+const char *plot_counted(const struct output *output, size_t axis)
+{
+    return output->axes[axis].more[0] ? "token" : output->axes[axis].name;
 }
 
 double plot_readout(const struct tree *readouts, const char *path)

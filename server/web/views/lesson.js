@@ -86,6 +86,7 @@ function integers() {
       title: t("lesson.integers.plot"),
       source: () => ({
         path: "/v1/apply",
+        picture: "apply",
         query: {
           spec: `integer:dim=1${state.get("code") === "raw" ? "" : `,normalize_by=${state.get("length")}`}`,
           positions: `0:${state.get("length")}`,
@@ -201,14 +202,18 @@ function terms() {
       const made = plot([], {
         id: "terms",
         title: t("lesson.terms.plot"),
-        source: () => ({ path: "/v1/scores", picture: "scores",
+        source: () => ({ path: "/v1/scores", picture: "scores", pictured: { select: state.get("term") },
           query: { spec: "sinusoidal:dim=64", terms: 1 } }),
         drawing,
         readouts: ({ readouts: { spread, term_spread } }) => TERMS.map((each) =>
           [t("lesson.terms.spread", { term: t(`lesson.terms.${each}`) }),
             digits((term_spread[each] ?? spread).max)]),
       });
-      state.listen((names) => names.includes("term") && made.answer && drawing.update(made.answer));
+      state.listen((names) => {
+        if (!names.includes("term") || !made.answer) return;
+        drawing.update(made.answer);
+        made.refresh();
+      });
       return made;
     })()],
   };

@@ -76,7 +76,7 @@ function plots(state) {
   });
   const all = () => ({ path: "/v1/precision", picture: "precision", query: query({}) });
   const byPair = () => ({
-    path: "/v1/precision",
+    path: "/v1/precision", picture: "precision",
     query: query({ stages: state.get("pipeline"), with: "pair_error", select: "pair_error" }),
   });
   return {
