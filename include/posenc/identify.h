@@ -43,8 +43,9 @@ enum pe_twist {
 };
 
 struct pe_candidate {
-    struct pe_spec spec; /* finished */
-    struct pe_stages stages;
+    struct pe_spec spec;     /* finished */
+    struct pe_stages stages; /* where numbers are rounded on the way */
+    unsigned methods;        /* with stages, to the bit: those of freq_method, 1 << their index */
     enum pe_twist twist;
     enum pe_explains explains;
     double rms;       /* of y less what the encoding makes of x, over all elements */

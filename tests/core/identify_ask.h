@@ -25,6 +25,7 @@ static inline size_t below(size_t n)
 struct request {
     char text[1024];
     enum pe_dtype dtype;
+    const char *stages; /* NULL: none; T stands for dtype */
     double at[TOKENS_MAX];
     size_t tokens, heads;
     bool swapped;    /* cosines and sines, in f64 */
@@ -64,6 +65,7 @@ static inline void swap_pairs(const struct pe_spec *spec, const double *from, do
 static inline void ask(const struct request *request, struct pe_spec *spec, struct pe_identify *job)
 {
     struct pe_faults faults = {0};
+    struct pe_stages stages;
     struct pe_view from, to;
     struct pe_positions positions = positions_of(request->at, request->tokens);
     positions.axes = 1 + request->beside_n;
@@ -76,7 +78,10 @@ static inline void ask(const struct request *request, struct pe_spec *spec, stru
         pe_store(request->dtype, x, i, normal());
     cr_assert(pe_view_init(&from, request->dtype, x, "htd", shape, 3, 1));
     cr_assert(pe_view_init(&to, request->dtype, y, "htd", shape, 3, 1));
-    apply_views(request->text, &positions, 1, false, &from, &to);
+    const char *staged = request->stages ? request->stages : "exact";
+    cr_assert(
+        pe_stages_parse(staged, strlen(staged), request->dtype, "stages", &stages, NULL, &faults));
+    apply_staged(request->text, &stages, &positions, 1, false, &from, &to);
     if (request->swapped)
         swap_pairs(spec, x, y, shape[0] * shape[1]);
     *job = (struct pe_identify){
@@ -103,7 +108,8 @@ static inline bool is_among(const struct pe_identify *job, const struct pe_spec 
 static inline void show(const struct request *request, const struct pe_identify *job)
 {
     char text[512];
-    fprintf(stderr, "%s in %s at %g, %g..%g (%zu), %zu heads: confidence %d%s\n", request->text,
+    fprintf(stderr, "%s (%s) in %s at %g, %g..%g (%zu), %zu heads: confidence %d%s\n",
+            request->text, request->stages ? request->stages : "exact",
             pe_dtype_name(request->dtype), request->at[0], request->at[1],
             request->at[request->tokens - 1], request->tokens, request->heads, job->confidence,
             job->more        ? ", more"

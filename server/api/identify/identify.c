@@ -281,6 +281,14 @@ static void write_numbers(struct tree *node, const struct pe_candidate *candidat
     }
 }
 
+static void write_dialects(const struct identify *own, struct tree *node)
+{
+    struct tree *list = tree_array(node, "dialects");
+    const char *name;
+    for (size_t row = 0; (name = identify_dialect(own, &own->result.found[0], &row));)
+        tree_string(list, NULL, name);
+}
+
 static void write_best(struct job *job, const struct identify *own, struct tree *root)
 {
     const struct pe_candidate *best = &own->result.found[0];
@@ -292,6 +300,10 @@ static void write_best(struct job *job, const struct identify *own, struct tree 
         size_t len = pe_stages_print(&best->stages, text, sizeof text);
         tree_string(node, "stages", arena_strndup(&job->request->arena, text, len));
     }
+    const char *twist = identify_twist(best);
+    if (twist)
+        tree_string(node, "twist", twist);
+    write_dialects(own, node);
     write_numbers(node, best);
     tree_bool(node, "exact", best->explains == PE_EXPLAINS_BITS);
     const char *explains = identify_explains(own, best);

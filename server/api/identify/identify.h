@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * identify.h: what identify.c (the request and the answer), identify_known.c (what is known) and
- * identify_says.c (sentences) share.
+ * identify.h: what identify.c (the request and the answer), identify_known.c (what is known),
+ * identify_dialects.c (libraries) and identify_says.c (sentences) share.
  */
 #ifndef API_IDENTIFY_H
 #define API_IDENTIFY_H
@@ -35,5 +35,12 @@ const char *identify_send(struct job *job, const struct identify *own, const cha
 const char *identify_sentences(struct job *job, const struct identify *own);
 /* Pieces of advice, one after the other; NULL: no more. */
 const char *identify_advice(struct job *job, const struct identify *own, size_t i);
+
+/* Libraries that do what the candidate says, one after the other, from *row = 0 on; NULL: no
+ * more. */
+const char *identify_dialect(const struct identify *own, const struct pe_candidate *candidate,
+                             size_t *row);
+/* The word for what else was done to the vectors; NULL: nothing. */
+const char *identify_twist(const struct pe_candidate *candidate);
 
 #endif

@@ -57,7 +57,7 @@ static void say_places(struct buf *out, const struct pe_spec *spec)
 {
     double shift, scale, direction;
     if (has(spec, "position_scale", 1, &scale) && scale == 2)
-        add(out, "applied twice (angles doubled)");
+        add(out, "positions times 2, or applied twice: the same numbers");
     else if (scale != 1)
         add(out, "positions times %g", scale);
     if (has(spec, "shift", 0, &shift) && fabs(shift) == 1)
@@ -99,6 +99,41 @@ static void say_series(struct buf *out, const struct pe_spec *spec)
         add(out, "each frequency divided by a number of its own, as longrope does");
 }
 
+static const char *const dtypes[] = {"float64", "float32", "float16", "bfloat16"};
+
+/* Stages that follow each other in one format are one phrase. */
+static void say_stages(struct buf *out, const struct pe_stages *stages)
+{
+    static const char *const what[] = {"positions", "frequencies", "angles", "cos and sin",
+                                       "products and sums"};
+    struct buf list;
+    buf_init(&list, SENTENCES_BYTES_MAX);
+    for (int stage = PE_STAGE_POS; stage <= PE_STAGE_APPLY; stage++) {
+        int next = stage + 1;
+        if (!(stages->named >> stage & 1))
+            continue;
+        buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", what[stage]);
+        while (next <= PE_STAGE_APPLY && !(stages->named >> next & 1))
+            next++;
+        if (next <= PE_STAGE_APPLY && stages->dtype[next] == stages->dtype[stage])
+            continue;
+        add(out, "%.*s rounded to %s%s", (int)list.len, list.data, dtypes[stages->dtype[stage]],
+            stage == PE_STAGE_APPLY ? "" : " before use");
+        list.len = 0;
+    }
+    buf_release(&list);
+}
+
+const char *identify_twist(const struct pe_candidate *candidate)
+{
+    static const char *const words[] = {
+        [PE_TWIST_SWAPPED] = "cos_sin_swapped", [PE_TWIST_KEY] = "key"};
+    double scale;
+    bool twice = candidate->spec.kind->acts == PE_ROTATES &&
+                 has(&candidate->spec, "position_scale", 1, &scale) && scale == 2;
+    return candidate->twist == PE_TWIST_NONE && twice ? "twice" : words[candidate->twist];
+}
+
 const char *identify_says(struct job *job, const struct identify *own,
                           const struct pe_candidate *candidate)
 {
@@ -114,6 +149,7 @@ const char *identify_says(struct job *job, const struct identify *own,
     say_series(&out, spec);
     say_scaling(&out, spec);
     say_places(&out, spec);
+    say_stages(&out, &candidate->stages);
     if (candidate->twist == PE_TWIST_KEY)
         add(&out, "as k, which is divided by what q is multiplied by");
     if (candidate->twist == PE_TWIST_SWAPPED)
@@ -155,6 +191,25 @@ const char *identify_send(struct job *job, const struct identify *own, const cha
                         key);
 }
 
+/* How to have the same numbers; of 16 bits also what they cost. */
+static const char *advice_of_stages(struct arena *arena, const struct pe_stages *stages)
+{
+    static const char *const keep[] = {
+        [PE_STAGE_POS] = "keep positions whole: 16 bits have no odd ones from some number on",
+        [PE_STAGE_FREQ] = "make frequencies in float32: their error grows with the position",
+        [PE_STAGE_ANGLE] = "make angles in float32: their error grows with the position",
+        [PE_STAGE_TABLE] = "keep cos and sin in float32 until they are multiplied",
+    };
+    char text[PE_STAGES_TEXT_MAX];
+    pe_stages_print(stages, text, sizeof text);
+    for (int stage = PE_STAGE_POS; stage <= PE_STAGE_TABLE; stage++)
+        if (stages->named >> stage & 1 &&
+            (stages->dtype[stage] == PE_F16 || stages->dtype[stage] == PE_BF16))
+            return arena_printf(arena, "%s; or ask with stages=%s for the same numbers",
+                                keep[stage], text);
+    return arena_printf(arena, "ask with stages=%s for the same numbers", text);
+}
+
 /* Advice by what the best says. */
 const char *identify_advice(struct job *job, const struct identify *own, size_t i)
 {
@@ -176,16 +231,38 @@ const char *identify_advice(struct job *job, const struct identify *own, size_t 
             all[n++] =
                 arena_printf(arena, "count positions from %g, or set shift=%g", number, number);
         if (has(&best->spec, "position_scale", 1, &number) && number == 2)
-            all[n++] = "look for a second call that rotates what is rotated already";
+            all[n++] = "look for a second call that rotates what is rotated already; if there is "
+                       "none, set position_scale=2";
         if (own->posted_as)
             all[n++] = arena_printf(arena, "transpose, or say axes=%s", own->axes);
         if (best->twist == PE_TWIST_SWAPPED)
             all[n++] = "swap cos and sin where the table is unpacked";
+        if (best->stages.named)
+            all[n++] = advice_of_stages(arena, &best->stages);
     }
     return i < n ? all[i] : NULL;
 }
 
 /* ---- For a terminal ------------------------------------------------------------------------ */
+
+/* "That is what vllm and onnx do." */
+static void say_dialects(const struct identify *own, struct buf *out)
+{
+    const struct pe_candidate *best = &own->result.found[0];
+    struct buf list;
+    buf_init(&list, SENTENCES_BYTES_MAX);
+    size_t row = 0, n = 0;
+    const char *name = identify_dialect(own, best, &row);
+    while (name) {
+        const char *next = identify_dialect(own, best, &row);
+        buf_printf(&list, "%s%s", n == 0 ? "" : next ? ", " : " and ", name);
+        name = next;
+        n++;
+    }
+    if (n > 0)
+        text_say(out, "That is what %.*s %s.", (int)list.len, list.data, n > 1 ? "do" : "does");
+    buf_release(&list);
+}
 
 static void say_best(struct job *job, const struct identify *own, struct buf *out)
 {
@@ -201,6 +278,7 @@ static void say_best(struct job *job, const struct identify *own, struct buf *ou
         text_say(out, "What it makes of x is within %.2g of y (rms), %.2g at most: %s.", best->rms,
                  best->max_abs,
                  best->explains == PE_EXPLAINS_LIMITS ? "the rounding of libraries" : "too much");
+    say_dialects(own, out);
 }
 
 static void say_all(struct job *job, const struct identify *own, struct buf *out)

@@ -115,12 +115,21 @@ static size_t count_distinct(const struct pe__search *search)
     return most;
 }
 
+void pe__search_limit(struct pe__search *search, enum pe_dtype dtype)
+{
+    search->unit = limits_of[dtype].unit;
+    search->library = limits_of[dtype].library;
+    search->fixed = limits_of[dtype].fixed;
+    search->rounds_much = dtype == PE_BF16 || dtype == PE_F16;
+    search->tried_max =
+        search->job->tried + (search->rounds_much ? ROUNDED_TRIED_MAX : PE_IDENTIFY_TRIED_MAX);
+    search->noise = (struct pe__noise){2 * search->unit, limits_of[dtype].drift};
+}
+
 /* The likeliest steps first; later ones only where nothing explains y so far. */
 static enum pe_status (*const steps[])(struct pe__search *search) = {
-    pe__search_equal,
-    pe__search_turned,
-    pe__search_faded,
-    pe__search_added,
+    pe__search_equal,         pe__search_turned, pe__search_rounded,
+    pe__search_turned_anyhow, pe__search_faded,  pe__search_added,
 };
 
 enum pe_status pe_identify(struct pe_identify *job)
@@ -134,12 +143,7 @@ enum pe_status pe_identify(struct pe_identify *job)
     job->found_n = job->rivals_n = job->tried = 0;
     job->base_low = job->base_high = 0;
     lay_out(&search, &block, job->x, job->positions_n);
-    search.unit = limits_of[job->dtype].unit;
-    search.library = limits_of[job->dtype].library;
-    search.fixed = limits_of[job->dtype].fixed;
-    search.rounds_much = job->dtype == PE_BF16 || job->dtype == PE_F16;
-    search.tried_max = search.rounds_much ? ROUNDED_TRIED_MAX : PE_IDENTIFY_TRIED_MAX;
-    search.noise = (struct pe__noise){2 * search.unit, limits_of[job->dtype].drift};
+    pe__search_limit(&search, job->dtype);
     read_places(&search);
     job->distinct = count_distinct(&search);
     for (size_t i = 0; status == PE_OK && i < sizeof steps / sizeof *steps; i++) {
@@ -148,6 +152,8 @@ enum pe_status pe_identify(struct pe_identify *job)
         if (job->rivals_n > 0)
             break;
     }
+    if (status == PE_OK)
+        status = pe__search_name_stages(&search);
     bool still = search.reach == 0 && job->found_n > 0; /* where nothing turns */
     if ((job->distinct < 2 || still) && job->confidence == PE_IDENTIFIED_UNIQUE)
         job->confidence = PE_IDENTIFIED_AMBIGUOUS;

@@ -25,7 +25,7 @@ struct pe__search {
     double unit;    /* half a unit in the last place of y, relative */
     double library; /* how far off libraries are, for each radian and besides */
     double fixed;
-    bool rounds_much; /* y is of 16 bits: more fits, and less of it is told apart */
+    bool rounds_much; /* to 16 bits: more fits, and less of it is told apart */
     size_t tried_max;
     struct pe__noise noise;
     double *vector; /* two vectors */
@@ -52,6 +52,9 @@ struct pe__search {
     size_t kept; /* candidates so far */
     double cut;  /* the least cost of those that could not be tried or kept */
 };
+
+/* How far off numbers are that have this dtype. */
+void pe__search_limit(struct pe__search *search, enum pe_dtype dtype);
 
 /* ---- Drafts ------------------------------------------------------------------------------- */
 
@@ -111,10 +114,16 @@ size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX]
 /* The lines from such a place on. */
 void pe__search_lines(struct pe__search *search, double origin);
 
-/* Whether y is x; x turned pair by pair; and with lengths multiplied by powers of the position;
- * x with something added: drafts of all that may be. */
+/* All ways of pairing channels, with frequencies of these rules. */
+enum pe_status pe__search_pairs(struct pe__search *search, enum pe__rules rules);
+
+/* Whether y is x; x turned pair by pair, by frequencies of a rule, by such that are rounded on the
+ * way, by any; and with lengths multiplied by powers of the position; x with something added:
+ * drafts of all that may be. */
 enum pe_status pe__search_equal(struct pe__search *search);
 enum pe_status pe__search_turned(struct pe__search *search);
+enum pe_status pe__search_rounded(struct pe__search *search);
+enum pe_status pe__search_turned_anyhow(struct pe__search *search);
 enum pe_status pe__search_faded(struct pe__search *search);
 enum pe_status pe__search_added(struct pe__search *search);
 
@@ -124,9 +133,15 @@ enum pe_status pe__search_added(struct pe__search *search);
 
 /* Applies what was kept since the last time, while the phases are those of its pairs. */
 enum pe_status pe__search_judge(struct pe__search *search);
+/* One of them, by the phases and limits at hand. */
+enum pe_status pe__search_judge_one(struct pe__search *search, struct pe_candidate *candidate);
+/* Sets `explains` of a candidate that comes to y to the bit. */
+enum pe_status pe__search_try_bits(struct pe__search *search, struct pe_candidate *candidate);
 /* Whether something that was judged does. */
 bool pe__search_is_explained(const struct pe__search *search);
 /* Sorts what was judged, the best first, and says how sure it is. */
 void pe__search_conclude(struct pe__search *search);
+/* Whether one of the best comes to y to the bit if it is rounded on the way as libraries do. */
+enum pe_status pe__search_name_stages(struct pe__search *search);
 
 #endif

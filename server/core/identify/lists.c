@@ -43,6 +43,14 @@ static bool read_divisors(struct pe__search *search, const struct pe__draft *dra
     return ok;
 }
 
+static int most_digits(const double *list, size_t n)
+{
+    int most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = pe__digits(list[i]) > most ? pe__digits(list[i]) : most;
+    return most;
+}
+
 /* The speeds as parts of those of a usual base, if all of these are short; else as they are. */
 bool pe__propose_lists(struct pe__search *search, const struct pe__draft *draft)
 {
@@ -53,9 +61,13 @@ bool pe__propose_lists(struct pe__search *search, const struct pe__draft *draft)
         pe__draft_number(&other, "base", pe__usual_bases[k]);
         if (!read_divisors(search, &other))
             continue;
+        size_t since = search->kept;
         pe__draft_list(&other, "freq_factors", search->z, n);
-        if (pe__propose(search, &other))
-            return true;
+        if (!pe__propose(search, &other))
+            continue;
+        if (most_digits(search->z, n) > PE__SHORT_DIGITS)
+            pe__search_open(search, since, false); /* which fit any frequencies */
+        return true;
     }
     other = *draft;
     for (size_t i = 0; i < n; i++) {

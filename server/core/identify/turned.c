@@ -196,18 +196,27 @@ static enum pe_status try_ways(struct pe__search *search, const struct changed *
     return status;
 }
 
+enum pe_status pe__search_pairs(struct pe__search *search, enum pe__rules rules)
+{
+    struct changed changed = changed_channels(search);
+    if (changed.first > changed.last)
+        return PE_OK;
+    search->rules = rules;
+    enum pe_status status = try_ways(search, &changed);
+    search->rules = PE__RULES_ANY;
+    return status;
+}
+
 /* The plainest frequencies in every way first: what is wrong leaves room for any others. */
 enum pe_status pe__search_turned(struct pe__search *search)
 {
-    struct changed changed = changed_channels(search);
-    enum pe_status status = PE_OK;
-    if (changed.first > changed.last)
-        return PE_OK;
-    for (search->rules = PE__RULES_PLAIN;; search->rules++) {
-        status = try_ways(search, &changed);
-        if (status != PE_OK || pe__search_is_explained(search) || search->rules == PE__RULES_ANY)
-            break;
-    }
-    search->rules = PE__RULES_ANY;
+    enum pe_status status = pe__search_pairs(search, PE__RULES_PLAIN);
+    if (status == PE_OK && !pe__search_is_explained(search))
+        status = pe__search_pairs(search, PE__RULES_BLENDS);
     return status;
+}
+
+enum pe_status pe__search_turned_anyhow(struct pe__search *search)
+{
+    return pe__search_pairs(search, PE__RULES_ANY);
 }
