@@ -140,6 +140,7 @@ Test(method, iterated_is_a_running_product)
     struct pe_positions positions = positions_of(at, N(at));
     check_iterated("rope:dim=128,base=500000,freq_method=iterated", &positions, 500000, 64, ones);
     check_iterated("rope:dim=600,freq_method=iterated", &positions, 10000, 300, ones);
+    check_iterated("xpos:dim=128,freq_method=iterated", &positions, 10000, 64, ones);
     check_iterated("rope:dim=64,scaling=linear,factor=4,freq_method=iterated", &positions, 10000,
                    32, quarter);
     check_iterated("rope:dim=8,freq_factors=1+2+4+1,kept_pairs=3,freq_method=iterated", &positions,

@@ -60,6 +60,13 @@ static void frequency(const struct pe_spec *spec, size_t k, bool scaled, mpfr_t 
     pe__rotary_frequency(&(struct pe__series){spec, width, width / 2}, k, k, scaled, w);
 }
 
+static struct pe__series series(const struct pe_spec *spec, size_t k, size_t *number)
+{
+    size_t width = (size_t)pe_spec_number(spec, "rotary_dim");
+    *number = k;
+    return (struct pe__series){spec, width, width / 2};
+}
+
 static void base(const struct pe_spec *spec, mpfr_t b)
 {
     pe__rotary_base(spec, (size_t)pe_spec_number(spec, "rotary_dim"), b);
@@ -96,6 +103,7 @@ static const struct pe__kind_ops ops = {
     .has_position = has_position,
     .frequencies_n = pe__rotary_pairs_n,
     .frequency = frequency,
+    .series = series,
     .base = base,
     .attention = pe__rotary_attention,
     .pairs_n = pe__rotary_pairs_n,
