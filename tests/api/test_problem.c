@@ -104,6 +104,8 @@ Test(problem, not_found_gives_the_nearest_path)
         const char *target, *hint;
     } rows[] = {
         {"/v1/tabel", "did you mean \"/v1/table\"?"},
+        {"/v1/plots/scroes.svg", "did you mean \"/v1/plots/scores.svg\"?"},
+        {"/openpi.json", "did you mean \"/openapi.json\"?"},
         {"/table", "did you mean \"/v1/table\"?"},
         {"/v1/score", "did you mean \"/v1/scores\"?"},
         {"/helpp", "did you mean \"/help\"?"},

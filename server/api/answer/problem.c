@@ -16,6 +16,7 @@
 
 #define PROBLEM_BYTES_MAX ((size_t)256 << 10)
 #define PATHS_MAX         64
+#define PATH_BYTES_MAX    128 /* of one that may be near to another */
 
 static size_t items_n(const struct err *err)
 {
@@ -24,27 +25,39 @@ static size_t items_n(const struct err *err)
 
 /* ---- Hint of a not-found ------------------------------------------------------------------- */
 
+/* ".svg" of a path that ends so; else its end. */
+static const char *suffix_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && format_of_suffix(dot + 1) != FORMATS_N ? dot : path + strlen(path);
+}
+
 static void hint_nearest_path(struct request *request)
 {
     struct err_item *item = &request->err.item[0];
-    const char *paths[PATHS_MAX], *near = NULL;
-    char versioned[128];
+    const char *paths[PATHS_MAX], *near = NULL, *suffix = "";
+    char other[PATH_BYTES_MAX];
     size_t n = 0;
 
     if (item->code != ERR_not_found || item->hint[0] || !request->path)
         return;
-    snprintf(versioned, sizeof versioned, "/v1%s", request->path);
+    snprintf(other, sizeof other, "/v1%s", request->path);
     for (size_t i = 0; i < api_routes_n && n < PATHS_MAX; i++) {
         if (strchr(api_routes[i].path, '{'))
             continue;
-        if (strcmp(api_routes[i].path, versioned) == 0)
+        if (strcmp(api_routes[i].path, other) == 0)
             near = api_routes[i].path;
         paths[n++] = api_routes[i].path;
     }
     if (!near)
         near = pe_nearest_name(request->path, paths, n);
+    if (!near) {
+        suffix = suffix_of(request->path);
+        snprintf(other, sizeof other, "%.*s", (int)(suffix - request->path), request->path);
+        near = pe_nearest_name(other, paths, n);
+    }
     if (near)
-        snprintf(item->hint, sizeof item->hint, "did you mean \"%s\"?", near);
+        snprintf(item->hint, sizeof item->hint, "did you mean \"%s%s\"?", near, suffix);
     else
         snprintf(item->hint, sizeof item->hint, "GET /help lists what there is");
 }

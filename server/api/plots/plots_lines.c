@@ -234,7 +234,7 @@ static void draw_band(struct plotting *plotting, const struct panel *panel,
 void plot_draw_frequencies(struct plotting *plotting)
 {
     static const char *const bands[] = {"kept", "blended", "divided"};
-    static const enum ink inks[] = {INK_SERIES, INK_SERIES + 2, INK_SERIES + 1};
+    static const size_t colours[] = {0, 2, 1};
     static const struct dash broken = {4 * UNIT, 4 * UNIT};
     struct figure *figure = plotting->figure;
     struct legend entries[5] = {{"wavelength", INK_SERIES, .dots = true, .width = BAND_RADIUS}};
@@ -244,8 +244,11 @@ void plot_draw_frequencies(struct plotting *plotting)
 
     if (!read_spectrum(plotting, &spectrum))
         return;
-    for (size_t i = 0; spectrum.scaled && i < 3; i++)
-        entries[i] = (struct legend){bands[i], inks[i], .dots = true, .width = BAND_RADIUS};
+    for (size_t i = 0; spectrum.scaled && i < 3; i++) {
+        entries[i] = plot_series(plotting, bands[i], colours[i], 3);
+        entries[i].dots = true;
+        entries[i].width = BAND_RADIUS;
+    }
     n = spectrum.scaled ? 3 : 1;
     if (spectrum.scaled)
         entries[n++] = (struct legend){.text = "without scaling", .ink = INK_AXIS};
@@ -274,8 +277,8 @@ void plot_draw_frequencies(struct plotting *plotting)
                     (struct point){panel.area.right, at}, INK_TEXT, UNIT)
             ->dash = broken;
     }
-    for (int band = 0; band < 3; band++)
-        draw_band(plotting, &panel, &spectrum, band, inks[band]);
+    for (int band = 0; band < (spectrum.scaled ? 3 : 1); band++)
+        draw_band(plotting, &panel, &spectrum, band, entries[band].ink);
 }
 
 /* ---- Scores --------------------------------------------------------------------------------- */
