@@ -49,7 +49,7 @@ Test(palette, numbers_on_cells_can_be_read)
                 uint32_t cell = palette_level(palette, ramp, (uint8_t)level);
                 enum ink ink = palette_on(palette, ramp, (uint8_t)level);
                 double seen = contrast(cell, palette_ink(palette, THEME_LIGHT, ink));
-                cr_expect_geq(seen, 4.4, "palette %d, ramp %d, level %d: %06x: %g", palette, ramp,
+                cr_expect_geq(seen, 4.5, "palette %d, ramp %d, level %d: %06x: %g", palette, ramp,
                               level, cell, seen);
             }
 }
