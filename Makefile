@@ -75,7 +75,7 @@ LIBS_main = $(shell pkg-config --libs libseccomp 2>/dev/null)
 .SECONDARY:
 .PHONY: help deps run test all e2e golden check fuzz bench coverage lint format install docker clean \
         unit replay tsan fixtures openapi plots digests tidy fuzz-programs bench-programs bench-deps tests test-exhaustive \
-        counts counts-record profile numbers browser screenshots
+        counts counts-record profile numbers browser browser-record screenshots
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' Makefile tests/tests.mk

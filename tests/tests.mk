@@ -49,6 +49,8 @@ browser: ## run the tests of the page in Debian's chromium
 	@$(MAKE) --no-print-directory --silent all $(BROWSER)/node_modules/.package-lock.json
 	@POSENCD=$(abspath $(POSENCD)) BROWSER_PACKAGES=$(abspath $(BROWSER)) node --test \
 	    --test-reporter spec $(or $(filter tests/browser/%,$(T:%=tests/%.mjs)),$(sort $(wildcard tests/browser/test_*.mjs)))
+browser-record: ## measure the page in a browser: tests/bench/RESULTS.md
+	@RECORD=tests/bench/RESULTS.md $(MAKE) --no-print-directory --silent T=browser/test_speed browser
 screenshots: ## write deploy/screenshots anew: pictures of every view of the page
 	@deploy/deps.sh build browser screenshots
 	@$(MAKE) --no-print-directory --silent all $(BROWSER)/node_modules/.package-lock.json

@@ -33,10 +33,16 @@ function wide(u, labels) {
   return 18 + 7 * Math.max(3, ...(labels ?? []).map((label) => label?.length ?? 0));
 }
 
+/* The name of an axis. */
+function named({ label, unit }) {
+  const now = typeof unit === "function" ? unit() : unit;
+  return now ? `${label} (${now})` : label;
+}
+
 function axis(told, log, size) {
   const filtered = log ? { filter: powers(told) } : {};
   return {
-    label: told.unit ? `${told.label} (${told.unit})` : told.label,
+    label: named(told),
     labelFont: FONT, font: FONT, labelSize: 20, labelGap: 2, size, gap: 4,
     stroke: () => color("--faint"), ...filtered,
     grid: { stroke: () => color("--grid"), width: 1, ...filtered },
@@ -51,7 +57,8 @@ function axis(told, log, size) {
  * Lines. `draw(answer)` says what there is: { x: [numbers], lines: [{ name, y: [numbers or null] }] },
  * with `color` (0 to 7) and `points` (dots alone) of a line where they matter, and `range` [min, max] where
  * the y axis is not to follow the values. `x` and `y` name the axes: { label, unit, log, whole }
- * (`log` is 10 or 2, `whole`: labels at whole numbers only). `drawn` is what was drawn last.
+ * (`unit` may be a function, asked at each answer; `log` is 10 or 2, `whole`: labels at whole numbers
+ * only). `drawn` is what was drawn last.
  */
 export function lines({ x, y, draw, height = 260 }) {
   const surface = el("div", { class: "surface", role: "group", tabindex: 0,
@@ -108,7 +115,8 @@ export function lines({ x, y, draw, height = 260 }) {
   function update(answer) {
     drawing.drawn = draw(answer);
     const data = [drawing.drawn.x, ...drawing.drawn.lines.map((line) => line.y)];
-    const wanted = JSON.stringify(drawing.drawn.lines.map((line) => [line.name, line.color, line.points]));
+    const wanted = JSON.stringify([named(y),
+      ...drawing.drawn.lines.map((line) => [line.name, line.color, line.points])]);
     if (plot && shape === wanted) {
       plot.setData(data);
     } else {

@@ -50,9 +50,10 @@ export function problemText(error) {
  * A plot. Of what it is told:
  *   id        names it in addresses and for embedding; unlike any other in the view
  *   title     words above it; with `heading`, the id of an element that has them, they are not repeated
- *   source()  what to ask now: { path, query, picture, pictured, body, data }; or null: nothing. `picture`
- *             is its name under /v1/plots, `pictured` what differs in the query there; `body` makes it a
- *             POST, and `data` is then what curl has after -d
+ *   source()  what to ask now: { path, query, picture, pictured, tabled, body, data }; or null: nothing.
+ *             `picture` is its name under /v1/plots, `pictured` what differs in the query there, `tabled`
+ *             what differs in that of the CSV, which has one tensor of the answer; `body` makes it a POST,
+ *             and `data` is then what curl has after -d
  *   drawing   { element, update(answer), clear() }: see line.js, heat.js, arrows.js and panels.js
  *   readouts(answer)   pairs of a name and a text to show below
  *   first     whether it is at the top of the view: it asks at once, before the page has been laid out
@@ -177,7 +178,7 @@ export class Plot {
         { ...source.query, ...source.pictured, ...more }) : null;
     url.textContent = get ? this.url : `POST ${this.url}`;
     if (get) url.href = this.url;
-    csv.href = withSuffix(this.url, "csv");
+    csv.href = withSuffix(address(source.path, { ...source.query, ...source.tabled }), "csv");
     csv.hidden = !get;
     svg.hidden = png.hidden = imageSnippet.hidden = !picture;
     if (picture) {

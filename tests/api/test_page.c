@@ -100,6 +100,29 @@ Test(page, language_is_asked_for)
     }
 }
 
+/* So that its plots need not wait for other files to ask for it. */
+Test(page, the_view_is_fetched_at_once)
+{
+    static const struct {
+        const char *target, *view;
+    } rows[] = {
+        {"/", "lesson"},
+        {"/?view=explore&spec=rope:dim=64", "explore"},
+        {"/?lang=ja&view=precision", "precision"},
+        {"/?view=other", "lesson"},
+        {"/embed/check", "check"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct request request;
+        char view[40];
+        call_with.accept = "text/html";
+        call(&request, "GET", rows[i].target, NULL);
+        snprintf(view, sizeof view, "/views/%s.js\"", rows[i].view);
+        cr_expect(strstr(call_body(&request), view), "%s", rows[i].target);
+        call_end(&request);
+    }
+}
+
 Test(page, other_languages_are_refused)
 {
     call_with.accept = "text/html";
@@ -164,6 +187,7 @@ Test(page, links_work)
                 call_setup();
                 len += (size_t)snprintf(target + len, sizeof target - len, "%s",
                                         strncmp(at, "{{digest}}", 10) == 0 ? call_app->page_digest
+                                        : strncmp(at, "{{view}}", 8) == 0  ? "check"
                                                                            : "ja");
                 at = strstr(at, "}}") + 1;
                 continue;

@@ -68,7 +68,7 @@ function collect() {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
-    if (!node.data.trim() || !seen(element) || element.closest("script, noscript, option, .away, .skip")) continue;
+    if (!node.data.trim() || !seen(element) || element.closest("script, noscript, option, .away, .alone .intro, .skip")) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
     const boxes = [...range.getClientRects()];

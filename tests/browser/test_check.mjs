@@ -108,6 +108,32 @@ test("a config that is dropped, and one that is pasted", async () => {
   none(page.faults);
 });
 
+/* As tests/data/README.md says: the shapes of models' published configs. */
+const models = JSON.parse(await readFile(new URL("../data/configs.json", import.meta.url), "utf8"))
+  .flatMap(({ id, requests }) => requests.filter(({ request, status }) =>
+    request === "POST /v1/from-config" && status[0] === 200).slice(0, 1).map(({ body }) => ({ id, body })))
+  .filter(({ id }) => /^(Llama (3.1|4)|Qwen2-VL 7B|Gemma 3 4B|Phi-3-mini 128k|DeepSeek-V3|gpt-oss 20B|BLOOM|T5|GPT-2|DINOv3)/.test(id));
+
+test("configs of well-known models", async () => {
+  await openCheck();
+  assert.ok(models.length > 10);
+  for (const { id, body } of models) {
+    const { specs, warnings } = await post("/v1/from-config", JSON.stringify(body));
+    await page.fill("#config textarea", JSON.stringify(body));
+    await press("config", "Check");
+    await page.waitForFunction((all) => all.every((each) =>
+      document.querySelector("#config .result:not([aria-busy])")?.innerText.includes(each)), specs.map(({ compact }) => compact));
+    const text = await said("config");
+    for (const { detail } of warnings) assert.ok(text.includes(detail), `${id}: ${text}`);
+    const turning = specs.filter(({ links }) => links.frequencies);
+    await page.waitForFunction((n) => document.querySelectorAll("#config .plot").length === n, turning.length);
+    await settle(page);
+    const drawn = await page.$$eval("#config .plot", (figures) => figures.map(({ plot }) => plot.drawing.drawn?.x.length ?? 0));
+    none(drawn.filter((pairs) => pairs < 2).map(() => `${id} has an empty plot`));
+    none(page.faults.map((fault) => `${id}: ${fault}`));
+  }
+});
+
 test("a config with a mistake, and leniently", async () => {
   await openCheck();
   const wrong = { ...CONFIG, rope_scaling: { ...CONFIG.rope_scaling, facter: 8 } };

@@ -51,12 +51,33 @@ static const char *language_of(struct request *request)
     return best;
 }
 
+/* NULL when `name` is none. */
+static const char *view_named(const char *name)
+{
+    for (size_t i = 0; i < VIEWS_N; i++)
+        if (strcmp(name, views[i]) == 0)
+            return views[i];
+    return NULL;
+}
+
+/* Which the scripts will show at /: that of view=, else the first. */
+static const char *view_asked(const struct request *request)
+{
+    const char *view = NULL;
+
+    for (size_t i = 0; i < request->args_n && !view; i++)
+        if (strcmp(request->args[i].name, "view") == 0)
+            view = view_named(request->args[i].value);
+    return view ? view : views[0];
+}
+
 /* Appends the template, with values in place of {{names}}. */
-static void append_template(struct buf *out, const char *digest, const char *language)
+static void append_template(struct buf *out, const char *digest, const char *language,
+                            const char *view)
 {
     const struct {
         const char *name, *value;
-    } holes[] = {{"{{digest}}", digest}, {"{{language}}", language}};
+    } holes[] = {{"{{digest}}", digest}, {"{{language}}", language}, {"{{view}}", view}};
     const char *at = asset_index_html;
 
     for (const char *hole; (hole = strstr(at, "{{")); at = strstr(hole, "}}") + 2) {
@@ -68,7 +89,7 @@ static void append_template(struct buf *out, const char *digest, const char *lan
     buf_puts(out, at);
 }
 
-static enum step answer_page(struct request *request, const char *ancestors)
+static enum step answer_page(struct request *request, const char *view, const char *ancestors)
 {
     const struct app *app = request->app;
     const char *language = language_of(request);
@@ -79,7 +100,7 @@ static enum step answer_page(struct request *request, const char *ancestors)
     response_header(request, "Content-Security-Policy", policy ? policy : "default-src 'none'");
     response_header(request, "Content-Language", language);
     buf_init(&request->response.body, SERVICE_BYTES_MAX);
-    append_template(&request->response.body, app->page_digest, language);
+    append_template(&request->response.body, app->page_digest, language, view);
     return api_done(request, "text/html; charset=utf-8");
 }
 
@@ -88,7 +109,7 @@ enum step root_quick(struct request *request)
     const char *accept = request_header(request, "Accept");
 
     if (accept_quality(accept, "text/html") > accept_quality(accept, "text/plain"))
-        return answer_page(request, "'none'");
+        return answer_page(request, view_asked(request), "'none'");
     if (!service_query(request))
         return STEP_FAILED;
     buf_init(&request->response.body, SERVICE_BYTES_MAX);
@@ -98,16 +119,16 @@ enum step root_quick(struct request *request)
 
 enum step embed_quick(struct request *request)
 {
-    const char *view = request->path_arg;
+    const char *view = view_named(request->path_arg);
     char hint[80] = "";
 
-    for (size_t i = 0; i < VIEWS_N; i++)
-        if (strcmp(view, views[i]) == 0)
-            return answer_page(request, "*");
-    const char *near = pe_nearest_name(view, views, VIEWS_N);
+    if (view)
+        return answer_page(request, view, "*");
+    const char *near = pe_nearest_name(request->path_arg, views, VIEWS_N);
     if (near)
         snprintf(hint, sizeof hint, "did you mean /embed/%s?", near);
-    err_add(&request->err, ERR_not_found, NULL, hint, "the page has no view \"%.60s\"", view);
+    err_add(&request->err, ERR_not_found, NULL, hint, "the page has no view \"%.60s\"",
+            request->path_arg);
     return STEP_FAILED;
 }
 

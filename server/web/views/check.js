@@ -61,7 +61,8 @@ function frequencyPlot(state, compact, i) {
       path: "/v1/frequencies", picture: "frequencies", query: { spec: compact, context: state.get("context") },
     }),
     drawing: lines({
-      x: { label: t("check.pair") }, y: { label: t("check.inv_freq"), log: 10 },
+      x: { label: t("check.pair"), whole: true },
+      y: { label: t("check.inv_freq"), unit: t("check.per_position"), log: 10 },
       draw: ({ tensors: { inv_freq: { data }, base_inv_freq: base, band } }) => ({
         x: data.map((_, pair) => pair),
         lines: [

@@ -77,7 +77,7 @@ function tableOf(side) {
 function frequenciesOf(side) {
   return {
     source: () => ({
-      path: "/v1/frequencies", picture: "frequencies",
+      path: "/v1/frequencies", picture: "frequencies", tabled: { select: "wavelength" },
       query: { spec: state.get(side),
         context: parseSpec(state.get(side)).context ? "" : state.get("context") },
     }),
@@ -201,7 +201,7 @@ function verdicts() {
     drawn: null,
     update({ readouts }) {
       const rows = Object.entries(readouts).filter(([, each]) => typeof each === "object")
-        .map(([name, { holds, says, ...measured }]) => ({ name, holds, says,
+        .map(([name, { holds, says, reason, ...measured }]) => ({ name, holds, says: says ?? reason,
           measured: Object.entries(measured).filter(([, value]) => value !== null) }));
       drawing.drawn = { rows: rows.map(({ name }) => name), holds: rows.map(({ holds }) => holds),
         values: rows.map(({ measured }) => measured.map(([, value]) => value)) };

@@ -54,8 +54,8 @@ function sets() {
       title: t("lesson.sets.plot"),
       source: () => {
         const labels = state.get("words").split(/[\s,]+/).filter(Boolean).join(",");
-        return labels && { path: "/v1/attention", picture: "attention",
-          query: { spec: `${state.get("act")}:dim=32`, labels } };
+        return labels && { path: "/v1/attention", picture: "attention", pictured: { select: "" },
+          query: { spec: `${state.get("act")}:dim=32`, labels, select: "weights" } };
       },
       drawing: heat({
         rows: { label: t("lesson.query") }, columns: { label: t("lesson.key") },
@@ -163,8 +163,8 @@ function sinusoids() {
       plot(["dim", "base", "context"], {
         id: "wavelengths",
         title: t("lesson.sinusoids.wavelengths"),
-        source: () => ({ path: "/v1/frequencies", picture: "frequencies",
-          query: { spec: spec(), context: state.get("context") } }),
+        source: () => ({ path: "/v1/frequencies", picture: "frequencies", pictured: { select: "" },
+          query: { spec: spec(), context: state.get("context"), select: "wavelength" } }),
         drawing: lines({
           x: { label: t("lesson.pair"), whole: true },
           y: { label: t("lesson.wavelength"), unit: t("lesson.positions"), log: 10 },
@@ -199,10 +199,11 @@ function terms() {
           lines: anchored(tensors.anchors.data, tensors[state.get("term")].data),
         }),
       });
-      const made = plot([], {
+      const made = plot(["term"], {
         id: "terms",
         title: t("lesson.terms.plot"),
-        source: () => ({ path: "/v1/scores", picture: "scores", pictured: { select: state.get("term") },
+        source: () => ({ path: "/v1/scores", picture: "scores",
+          pictured: { select: state.get("term") }, tabled: { select: state.get("term") },
           query: { spec: "sinusoidal:dim=64", terms: 1 } }),
         drawing,
         readouts: ({ readouts: { spread, term_spread } }) => TERMS.map((each) =>
@@ -324,7 +325,7 @@ function turns() {
       id: "rotation",
       title: t("lesson.arrows.plot"),
       source: () => ({ path: "/v1/rotation", picture: "rotation",
-        pictured: { positions: `0,${state.get("turn")}`, dtype: "" },
+        pictured: { positions: `0,${state.get("turn")}`, dtype: "" }, tabled: { select: "after" },
         query: { spec: "rope:dim=8,base=100", positions: `0:${ARROWS_END}:${ARROWS_STEP}`,
           content: "random", dtype: "f32" } }),
       drawing,

@@ -40,7 +40,8 @@ function curves(state) {
   const table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("precision.passes") });
   const drawing = lines({
     x: { label: t("precision.position"), log: 10 },
-    y: { label: t("precision.error"), log: 10 },
+    y: { label: t("precision.error"), log: 10,
+      unit: () => (state.get("quantity") === "angle" ? t("precision.radians") : "") },
     // Logarithmic axes have no place for a position or an error of 0.
     draw: ({ params, tensors, readouts: { pipelines } }) => {
       const at = places(params.positions);
@@ -74,7 +75,8 @@ function plots(state) {
     spec: state.get("spec"), quantity: state.get("quantity"), positions: state.get("positions"),
     stages: state.get("stages"), ...more,
   });
-  const all = () => ({ path: "/v1/precision", picture: "precision", query: query({}) });
+  const all = () => ({ path: "/v1/precision", picture: "precision",
+    pictured: { select: state.get("measure") }, tabled: { select: state.get("measure") }, query: query({}) });
   const byPair = () => ({
     path: "/v1/precision", picture: "precision",
     query: query({ stages: state.get("pipeline"), with: "pair_error", select: "pair_error" }),
@@ -139,9 +141,10 @@ export function show(main) {
   const pairCard = el("section", { class: "card" }, pairs.element);
   state.listen((names) => {
     pairCard.hidden = !BY_PAIR.includes(state.get("quantity"));
-    for (const plot of [first, stages, pairs])
+    for (const plot of [first, stages, pairs]) {
       if (names.includes("measure") && plot.answer) plot.drawing.update(plot.answer);
-      else plot.refresh();
+      plot.refresh();
+    }
   });
   pairCard.hidden = !BY_PAIR.includes(state.get("quantity"));
   main.append(
