@@ -44,7 +44,7 @@ function record(path) {
   const [, behind] = rest.split(END);
   const commit = execFileSync("git", ["describe", "--always", "--dirty", "--abbrev=12"], { encoding: "utf8" }).trim();
   const date = new Date().toISOString().slice(0, 10);
-  writeFileSync(path, [before, BEGIN, `\n${machine}. Commit ${commit}, ${date}; medians of ${ROUNDS} or more.\n\n`,
+  writeFileSync(path, [before, BEGIN, `\n${machine}. Commit ${commit}, ${date}; times are medians of ${ROUNDS} or more.\n\n`,
     "| figure | measured | aim |\n| --- | ---: | ---: |\n", figures.map((row) => `${row}\n`).join(""), "\n", END, behind].join(""));
 }
 
