@@ -104,6 +104,23 @@ Test(identify_rounded, finds_the_method_of_frequencies)
     }
 }
 
+/* Kinds of fewer parameters, as far as they round: y is met as near as libraries are. */
+Test(identify_rounded, finds_other_kinds)
+{
+    static const char *const texts[] = {"sinusoidal:dim=64", "xpos:dim=64,center=0"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct request request = counted(texts[i], PE_F32, "f32", 0, 40);
+        struct pe_spec spec;
+        struct pe_identify job;
+        ask(&request, &spec, &job);
+        cr_expect(job.found_n > 0 && job.found[0].explains != PE_EXPLAINS_NOT &&
+                      pe_spec_same_numbers(&job.found[0].spec, &spec),
+                  "%s", request.text);
+        pe_identify_release(&job);
+        pe_spec_release(&spec);
+    }
+}
+
 /* A base that stands alone is sure; where its neighbours give the same bits, they are open. */
 Test(identify_rounded, is_sure_where_no_other_base_gives_the_bits)
 {

@@ -53,7 +53,7 @@ static const struct pipeline {
 static bool set_method(struct pe_spec *spec, enum pe__method method)
 {
     struct pe_value *value = pe__params_value(&spec->params, "freq_method");
-    const struct pe_value *freqs = pe_params_get(&spec->params, "freqs");
+    const struct pe_value *freqs = pe__params_value(&spec->params, "freqs");
     if (!value || !spec->kind->ops->series || (freqs && freqs->set))
         return false;
     value->number = method;
@@ -146,7 +146,7 @@ static bool is_alone(struct pe__search *search, const struct pe_candidate *candi
     const struct pe_spec *spec = &candidate->spec;
     struct pe_candidate other = *candidate;
     struct pe_value *base = pe__params_value(&other.spec.params, "base");
-    const struct pe_value *scaling = pe_params_get(&spec->params, "scaling");
+    const struct pe_value *scaling = pe__params_value(&other.spec.params, "scaling");
     double number = base && base->set ? base->number : 0;
     if (pe_spec_pairs(spec) < APART_PAIRS || search->job->distinct < APART_TIMES ||
         pe_spec_attention(spec) != 1 || number == 0 || pe__digits(number) > PE__SHORT_DIGITS ||
