@@ -55,78 +55,104 @@ int pe__digits(double x)
     return digits;
 }
 
-/* Puts a number into its place among those of as many digits, from `first` on. */
-static void insert(double *out, size_t first, size_t n, double value, double middle)
+/* What was found so far, and where the interval has its middle. */
+struct found {
+    double *out;
+    size_t n, max;
+    double middle;
+    bool *more;
+};
+
+/* Puts a number into its place among those of as many digits, from `first` on; where there is no
+ * more room in that of the one furthest from the middle. False if that is the number itself. */
+static bool insert(struct found *found, size_t first, double value)
 {
-    size_t i = n;
-    for (; i > first && fabs(value - middle) < fabs(out[i - 1] - middle); i--)
-        out[i] = out[i - 1];
-    out[i] = value;
+    size_t i = found->n;
+    double away = fabs(value - found->middle);
+    if (i == found->max) {
+        *found->more = true;
+        if (i == first || away >= fabs(found->out[i - 1] - found->middle))
+            return false;
+        i--;
+    } else {
+        found->n++;
+    }
+    for (; i > first && away < fabs(found->out[i - 1] - found->middle); i--)
+        found->out[i] = found->out[i - 1];
+    found->out[i] = value;
+    return true;
 }
 
-static bool is_among(const double *out, size_t n, double value)
+static bool is_among(const struct found *found, double value)
 {
-    for (size_t i = 0; i < n; i++)
-        if (out[i] == value)
+    for (size_t i = 0; i < found->n; i++)
+        if (found->out[i] == value)
             return true;
     return false;
 }
 
-/* Where to begin with at most `max` of the wholes from low to high: around the middle. */
-static double first_whole(double low, double high, size_t max, bool *more)
+/* Where to begin with `max` of the wholes from low to high: around the middle. */
+static double first_whole(double low, double high, double middle, const struct found *found)
 {
-    double first = ceil(low), last = floor(high);
-    if (!(last - first >= (double)max))
+    double first = ceil(low), last = floor(high), max = (double)found->max;
+    if (!(last - first >= max))
         return first;
-    *more = true;
-    return floor(first + (last - first - (double)max) / 2);
+    *found->more = true;
+    return fmax(first, fmin(ceil(middle - max / 2), last - max + 1));
 }
 
-/* Those of this many digits, which are not there with fewer. */
-static size_t of_digits(double low, double high, int digits, double *out, size_t n, size_t max,
-                        bool *more)
+/* Multiples of 10^e, among the numbers from `first` on. */
+static void of_unit(double low, double high, int e, struct found *found, size_t first)
 {
-    size_t first = n;
-    int e = magnitude(high) - digits + 1;
-    double unit = decimal(1, e), m = first_whole(low / unit, high / unit, max - n, more) - 1;
-    if (m < 1)
-        m = 1;
-    while (decimal(m, e) <= high && n < max) {
+    double unit = decimal(1, e);
+    double m = first_whole(low / unit, high / unit, found->middle / unit, found);
+    if (m - 1 < low / unit && decimal(m - 1, e) >= low)
+        m -= 1; /* the quotient was rounded up */
+    for (m = m < 1 ? 1 : m; decimal(m, e) <= high; m += 1) {
         double value = decimal(m, e);
-        if (value >= low && !is_among(out, n, value))
-            insert(out, first, n++, value, (low + high) / 2);
-        m += 1;
+        if (value < low || is_among(found, value))
+            continue;
+        if (!insert(found, first, value) && value > found->middle)
+            break;
     }
-    *more = *more || decimal(m, e) <= high;
-    return n;
+}
+
+/* Those of this many digits, which are not there with fewer. Below the power of ten that `high`
+ * begins with they are closer to each other; further below nothing is looked for. */
+static void of_digits(double low, double high, int digits, struct found *found)
+{
+    size_t first = found->n;
+    int e = magnitude(high) - digits + 1;
+    double below = nextafter(decimal(1, magnitude(high)), 0);
+    of_unit(low, high, e, found, first);
+    if (low <= below)
+        of_unit(low, below, e - 1, found, first);
 }
 
 size_t pe__decimals(double low, double high, double *out, size_t max, bool *more)
 {
-    size_t n = 0;
+    struct found found = {out, 0, max, (low + high) / 2, more};
     if (!(low <= high) || !(high >= decimal(1, -TENS_MAX)) || !(high <= ten_to(TENS_MAX)))
         return 0;
-    for (int digits = 1; digits <= DIGITS_MAX && (digits <= PE__SHORT_DIGITS || n == 0); digits++)
-        n = of_digits(low, high, digits, out, n, max, more);
-    if (n == 0 && max > 0)
-        out[n++] = low + (high - low) / 2;
-    return n;
+    for (int digits = 1; digits <= DIGITS_MAX && (digits <= PE__SHORT_DIGITS || found.n == 0);
+         digits++)
+        of_digits(low, high, digits, &found);
+    if (found.n == 0 && max > 0)
+        out[found.n++] = low + (high - low) / 2;
+    return found.n;
 }
 
 size_t pe__wholes(double low, double high, double *out, size_t max, bool *more)
 {
-    size_t n = 0;
+    struct found found = {out, 0, max, (low + high) / 2, more};
     if (!(low <= high))
         return 0;
-    double m = first_whole(low, high, max, more);
-    while (m <= high && n < max) {
-        insert(out, 0, n++, m, (low + high) / 2);
+    double m = first_whole(low, high, found.middle, &found);
+    while (m <= high && (insert(&found, 0, m) || m < found.middle))
         m += 1;
-    }
-    *more = *more || m <= high;
-    if (n > 0)
-        return n;
-    n = pe__decimals(low < 0 ? -high : low, low < 0 ? -low : high, out, max, more);
+    if (found.n > 0)
+        return found.n;
+    size_t n = pe__decimals(low < 0 ? -high : low, low < 0 ? -low : high, out, max, more);
     for (size_t i = 0; low < 0 && i < n; i++)
         out[i] = -out[i];
     return n;

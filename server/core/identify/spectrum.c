@@ -348,15 +348,19 @@ static bool propose_rebased(struct pe__search *search, const struct pe__draft *d
             share = search->z[i] / search->x[i];
     for (size_t k = 0; share > 0 && k < PE__USUAL_BASES; k++) {
         double factors[PE__TRIED];
-        bool more = false;
+        bool more = false, fits = false;
+        size_t since = search->kept;
         struct pe__estimate ln = {(base.value - pe__plain_log(pe__usual_bases[k])) / share,
                                   base.error / share};
         size_t n = ln.value > 0.01 && ln.value < 7 ? pe__decimals_of(ln, factors, &more) : 0;
         for (size_t i = 0; i < n && pe__digits(factors[i]) <= PE__SHORT_DIGITS; i++) {
             pe__draft_number(&other, "base", pe__usual_bases[k]);
             pe__draft_number(&other, "factor", factors[i]);
-            any = factors[i] > 1 && (pe__propose(search, &other) || any);
+            fits = (factors[i] > 1 && pe__propose(search, &other)) || fits;
         }
+        if (fits && more)
+            pe__search_open(search, since, false);
+        any = any || fits;
     }
     return any;
 }
