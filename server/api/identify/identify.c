@@ -192,7 +192,8 @@ static bool prepare(struct job *job)
     bool ok = identify_known(job, own);
     ok = read_pair(job, own) && ok;
     const char *axes = ok ? axes_of(job, &own->x) : NULL;
-    if (!axes || !view_pair(job, own, axes) || !read_positions(job, own))
+    if (!axes || !view_pair(job, own, axes) || !identify_known_fits(job, own, own->from.dim) ||
+        !read_positions(job, own))
         return false;
     own->dtype = job_key(job, "dtype")->given ? job_dtype(job, PE_F64) : narrowest(&own->y);
     return true;

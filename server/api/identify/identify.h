@@ -24,6 +24,8 @@ struct identify {
 
 /* In prepare: the members `known` and `search`. */
 bool identify_known(struct job *job, struct identify *own);
+/* Whether vectors of so many channels can be those of what is known. */
+bool identify_known_fits(struct job *job, const struct identify *own, size_t dim);
 
 /* In words: an encoding, how well it explains y. NULL without memory. */
 const char *identify_says(struct job *job, const struct identify *own,

@@ -8,24 +8,52 @@
 #include "identify.h"
 #include "reader.h"
 
-/* Whether any kind has a parameter of this name. */
-static bool is_parameter(const char *name)
+/* Whether a kind, or any of them (`only` NULL), has a parameter of this name. */
+static bool is_parameter(const char *only, const char *name)
 {
     for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
         struct pe_params params;
-        pe_params_init(&params, pe_kind_at(i)->params, pe_kind_at(i)->params_n);
+        if (only && strcmp(only, kind->name) != 0)
+            continue;
+        pe_params_init(&params, kind->params, kind->params_n);
         if (pe_params_find(&params, name, strlen(name)) >= 0)
             return true;
     }
     return false;
 }
 
-static bool check_name(struct job *job, const char *name, const char *where)
+/* "did you mean \"base\"?" of the parameters of one kind, or of all; NULL: nothing is like it. */
+static const char *did_you_mean(struct job *job, const char *only, const char *name)
 {
-    return is_parameter(name) ||
-           err_add(&job->request->err, ERR_unknown_parameter, where,
-                   "names such as layout, base, rotary_dim; /v1/encodings has those of each kind",
-                   "\"%.60s\" is not a parameter of any encoding", name);
+    const char *near = NULL;
+    for (size_t i = 0; i < pe_kinds_n(); i++) {
+        const struct pe_kind *kind = pe_kind_at(i);
+        const char *names[PE_PARAMS_MAX + 1];
+        size_t n = 0;
+        if (only && strcmp(only, kind->name) != 0)
+            continue;
+        for (size_t k = 0; k < kind->params_n; k++)
+            names[n++] = kind->params[k].name;
+        if (near)
+            names[n++] = near;
+        const char *better = pe_nearest_name(name, names, n);
+        near = better ? better : near;
+    }
+    return near ? arena_printf(&job->request->arena, "did you mean \"%s\"?", near) : NULL;
+}
+
+static bool check_name(struct job *job, const struct identify *own, const char *name,
+                       const char *where)
+{
+    const char *kind = own->result.kind;
+    if (is_parameter(kind, name))
+        return true;
+    const char *hint = did_you_mean(job, kind, name);
+    return err_add(&job->request->err, ERR_unknown_parameter, where,
+                   hint ? hint : "/v1/encodings has the parameters of each kind",
+                   "\"%.60s\" is not a parameter of %s%s", name, kind ? "kind=" : "any encoding",
+                   kind ? kind : "");
 }
 
 static bool read_number_or_word(struct job *job, const json_t *value, const char *where,
@@ -33,6 +61,10 @@ static bool read_number_or_word(struct job *job, const json_t *value, const char
 {
     const struct json_array *array = json_doc_array(&job->doc, where);
     if (array) {
+        if (array->fault || array->rank != 1)
+            return err_add(
+                &job->request->err, ERR_invalid_value, array->fault ? array->fault : where, NULL,
+                "\"%.60s\" must be a number, a word or a flat list of numbers", out->name);
         double *list = job_alloc(job, array->count, sizeof *list);
         out->list = list;
         out->list_n = array->count;
@@ -46,11 +78,11 @@ static bool read_number_or_word(struct job *job, const json_t *value, const char
         out->number = json_number_value(value);
     else
         return err_add(&job->request->err, ERR_invalid_value, where, NULL,
-                       "a parameter is a number, a word or a list of numbers");
+                       "\"%.60s\" must be a number, a word or a flat list of numbers", out->name);
     return true;
 }
 
-/* Whether some kind, or the one that is known, takes the value. */
+/* Whether some kind that has the parameter, or the one that is known, takes the value. */
 static bool check_value(struct job *job, const struct identify *own, const struct pe_setting *at,
                         const char *where)
 {
@@ -75,9 +107,6 @@ static bool check_value(struct job *job, const struct identify *own, const struc
         if (has && faults.n == 0)
             faults = own_faults;
     }
-    if (faults.n == 0)
-        return err_add(&job->request->err, ERR_unknown_parameter, where, NULL,
-                       "kind=%s has no parameter \"%.60s\"", own->result.kind, at->name);
     api_faults_at(&job->request->err, &faults, where);
     return false;
 }
@@ -125,11 +154,14 @@ static bool read_known(struct job *job, struct identify *own)
     if (!json_is_object(known))
         return err_add(&job->request->err, ERR_invalid_value, "/known",
                        "for example \"known\": {\"kind\": \"rope\", \"base\": 10000}",
-                       "known is a part of a spec, an object or compact text");
+                       "known must be a part of a spec, as an object or as compact text");
     const json_t *name = json_object_get(known, "kind");
     if (name) {
         struct pe_faults faults = {0};
-        const char *word = json_is_string(name) ? json_string_value(name) : "";
+        const char *word = json_string_value(name);
+        if (!word)
+            return err_add(&job->request->err, ERR_invalid_value, "/known/kind",
+                           "for example \"rope\"", "kind must be the name of a kind");
         const struct pe_kind *kind = pe_kind_require(word, strlen(word), &faults);
         api_faults_at(&job->request->err, &faults, "/known/kind");
         own->result.kind = kind ? kind->name : NULL;
@@ -144,7 +176,8 @@ static bool read_known(struct job *job, struct identify *own)
             return err_add(&job->request->err, ERR_limit_exceeded, "/known", NULL,
                            "at most %d parameters can be known", IDENTIFY_KNOWN_MAX);
         struct pe_setting at = {.name = key};
-        bool read = check_name(job, key, where) && read_number_or_word(job, value, where, &at) &&
+        bool read = check_name(job, own, key, where) &&
+                    read_number_or_word(job, value, where, &at) &&
                     check_value(job, own, &at, where);
         ok = ok && read;
         own->known[n++] = at;
@@ -162,8 +195,10 @@ static bool add_searched(struct job *job, struct identify *own, const char *name
                        "at most %d parameters can be named", IDENTIFY_KNOWN_MAX);
     own->search[(*n)++] = name;
     own->result.search = own->search;
-    return name && check_name(job, name, where);
+    return name && check_name(job, own, name, where);
 }
+
+#define SEARCH_HINT "for example \"search\": [\"base\", \"shift\"]"
 
 static bool read_search(struct job *job, struct identify *own)
 {
@@ -179,17 +214,16 @@ static bool read_search(struct job *job, struct identify *own)
         ok = add_searched(job, own, arena_strndup(&job->request->arena, word, len), &n, where);
         word += len + (word[len] == ',');
     }
-    if (search->text)
+    if (n > 0 || !ok)
         return ok;
     if (!json_is_array(list) || json_array_size(list) == 0)
-        return err_add(&job->request->err, ERR_invalid_value, where,
-                       "for example \"search\": [\"base\", \"shift\"]",
-                       "search is a list of names of parameters");
+        return err_add(&job->request->err, ERR_invalid_value, where, SEARCH_HINT,
+                       "search must be a list of names of parameters");
     for (size_t i = 0; ok && i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
         ok = name ? add_searched(job, own, name, &n, where)
-                  : err_add(&job->request->err, ERR_invalid_value, where, NULL,
-                            "search is a list of names of parameters");
+                  : err_add(&job->request->err, ERR_invalid_value, where, SEARCH_HINT,
+                            "search must be a list of names of parameters");
     }
     return ok;
 }
@@ -198,4 +232,24 @@ bool identify_known(struct job *job, struct identify *own)
 {
     bool known = read_known(job, own);
     return read_search(job, own) && known;
+}
+
+bool identify_known_fits(struct job *job, const struct identify *own, size_t dim)
+{
+    struct pe_faults faults = {0};
+    struct pe_spec spec;
+    pe_spec_init(&spec, pe_kind_find("none", 4));
+    int row = pe_params_find(&spec.params, "dim", 3);
+    for (size_t i = 0; i < own->result.known_n; i++) {
+        const struct pe_setting *at = &own->known[i];
+        if (pe_params_find(&spec.params, at->name, strlen(at->name)) == row)
+            at->text ? pe_params_set_text(&spec.params, at->name, at->text, &faults)
+                     : pe_params_set_number(&spec.params, at->name, at->number, &faults);
+    }
+    const struct pe_value value = spec.params.value[row];
+    pe_spec_release(&spec);
+    return !value.given || value.number == (double)dim ||
+           err_add(&job->request->err, ERR_shape_mismatch, job_where(job, "known"),
+                   "axes=td and heads= split the last axis",
+                   "vectors have %zu channels, known says dim=%.0f", dim, value.number);
 }

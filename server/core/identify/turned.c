@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "identify_search.h"
+#include "kind.h"
 
 #define SAMPLES    16 /* vectors that lengths are compared of */
 #define HYPOTHESES 6  /* of channels that are looked at more closely */
@@ -165,12 +166,13 @@ static enum pe_status try_offset(struct pe__search *search, const struct pe__dra
                       search->given.x->dim - changed->first, tried);
 }
 
-/* What pairs are read by: the kind that is known, or the plainest with as many axes. */
+/* What pairs are read by: the kind that is known, unless it changes lengths, or the plainest with
+ * as many axes. */
 static const struct pe_kind *kind_of(const struct pe__search *search)
 {
     const char *known = search->job->kind;
     const struct pe_kind *kind = known ? pe_kind_find(known, strlen(known)) : NULL;
-    if (kind && kind->acts == PE_ROTATES)
+    if (kind && kind->acts == PE_ROTATES && !kind->ops->scale)
         return kind;
     return search->given.axes > 1 ? pe_kind_find("mrope", 5) : pe_kind_find("rope", 4);
 }
