@@ -21,9 +21,9 @@ export const VIEWS = ["lesson", "explore", "check", "precision"];
 const TIMEOUT_MS = 120_000; // for what takes two seconds on an idle machine
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** A daemon on a free port. @returns {Promise<{url: string, stop: () => Promise<number>}>} */
-export async function startDaemon() {
-  const options = ["--listen", "127.0.0.1:0", "--log-format", "off", "--ready-fd", "3"];
+/** A daemon, on a free port if no other is told. @returns {Promise<{url: string, stop: () => Promise<number>}>} */
+export async function startDaemon(port = 0) {
+  const options = ["--listen", `127.0.0.1:${port}`, "--log-format", "off", "--ready-fd", "3"];
   const daemon = spawn(process.env.POSENCD, options, {
     stdio: ["ignore", "inherit", "inherit", "pipe"],
   });

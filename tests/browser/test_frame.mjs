@@ -100,12 +100,18 @@ test("a service that goes away is missed, and found again", async () => {
   await page.context().close();
 });
 
-test("a daemon that ends", async () => {
+test("a daemon that ends, and the next one", async () => {
   const mortal = await startDaemon();
   const page = await newPage(browser);
   await open(page, `${mortal.url}/?view=precision`);
   assert.equal(await mortal.stop(), 0);
   await change(page);
   await page.waitForFunction(() => /does not answer/.test(document.querySelector(".banner").textContent));
+  const next = await startDaemon(new URL(mortal.url).port);
+  await page.waitForFunction(() => document.querySelector(".banner").textContent === "");
+  await settle(page);
+  assert.equal(await page.locator(".problem:not([hidden])").count(), 0);
+  assert.ok(await page.$$eval(".plot", (figures) => figures.every(({ plot }) => plot.drawing.drawn)));
   await page.context().close();
+  assert.equal(await next.stop(), 0);
 });
