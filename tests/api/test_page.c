@@ -203,6 +203,36 @@ Test(page, links_work)
     cr_expect_gt(links, 15);
 }
 
+/* What README.md shows of the page and of plots is there, and its URLs have answers. */
+Test(page, readme_shows_what_is_there)
+{
+    static const char folder[] = "deploy/screenshots/",
+                      plot[] = "src=\"http://127.0.0.1:8080/v1/plots/";
+    char *readme = NULL, target[400];
+    size_t size = 0, files_n = 0, plots_n = 0;
+    FILE *file = fopen("README.md", "r");
+    cr_assert(file && getdelim(&readme, &size, '\0', file) > 0);
+    fclose(file);
+    for (const char *at = readme; (at = strstr(at, folder)); at += strlen(folder), files_n++) {
+        snprintf(target, sizeof target, "%.*s", (int)strcspn(at, ")\""), at);
+        FILE *picture = fopen(target, "r");
+        cr_expect(picture, "README.md shows %s, which is not there", target);
+        if (picture)
+            fclose(picture);
+    }
+    for (const char *at = readme; (at = strstr(at, plot)); at += strlen(plot), plots_n++) {
+        const char *path = strstr(at, "/v1/");
+        struct request request;
+        snprintf(target, sizeof target, "%.*s", (int)strcspn(path, "\""), path);
+        call(&request, "GET", target, NULL);
+        cr_expect_eq(request.response.status, 200, "%s", target);
+        call_end(&request);
+    }
+    cr_expect_geq(files_n, 10);
+    cr_expect_geq(plots_n, 3);
+    free(readme);
+}
+
 /* Of everything that any view loads, as it goes over the network, with all languages. */
 Test(page, is_small)
 {
