@@ -164,7 +164,7 @@ void plot_draw_errors(struct plotting *plotting)
     struct panel panels[PANELS_MAX] = {0};
     struct matrices all;
 
-    if (!read_matrices(plotting, &job->outputs[job->main], &all))
+    if (!read_matrices(plotting, &job->outputs[job->main], &all) || !all.values)
         return;
     double *powers = arena_calloc(plotting->arena, all.output->count, sizeof *powers);
     for (size_t i = 0; powers && i < all.output->count; i++)
