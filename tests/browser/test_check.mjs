@@ -193,6 +193,21 @@ test("one .safetensors file with names of its own", async () => {
   none(page.faults);
 });
 
+test("two .npy files that are dropped together", async () => {
+  await openCheck();
+  const { x, y } = await vectors("rope:dim=16");
+  const dropped = await page.evaluateHandle((files) => {
+    const transfer = new DataTransfer();
+    for (const [name, bytes] of files) transfer.items.add(new File([new Uint8Array(bytes)], name));
+    return transfer;
+  }, [["after.npy", [...npy(y)]], ["before.npy", [...npy(x)]]]);
+  await page.dispatchEvent("#vectors .drop", "drop", { dataTransfer: dropped });
+  await page.waitForSelector("#vectors .primary:enabled");
+  await press("vectors", "Identify");
+  assert.match(await said("vectors"), /One encoding makes y of x\.\s+rope:dim=16\s+neighbouring pairs/);
+  none(page.faults);
+});
+
 test("files that cannot be read say why", async () => {
   await openCheck();
   const { x } = await vectors("rope:dim=16");
