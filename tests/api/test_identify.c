@@ -219,7 +219,7 @@ Test(identify, sees_what_is_of_k_only)
                                      .twist = "key",
                                      .stages = "",
                                      .says = "as k, which is divided by what q is multiplied by",
-                                     .text = "as k, which is divided"});
+                                     .text = "It gives every number of y"});
     json_decref(made);
     json_decref(x);
     json_decref(y);

@@ -10,6 +10,7 @@
 #include "dtype.h"
 #include "identify_search.h"
 #include "kind.h"
+#include "params.h"
 
 /* How much more there may be to say: a long number always fits somewhere. In 16 bits short ones
  * do, too, and nothing can be left out. */
@@ -141,9 +142,16 @@ static enum pe_status plan_of(const struct pe__search *search, const struct pe_c
                               struct pe_plan **plan)
 {
     struct pe_positions all = {.axes = search->given.axes, .n = search->given.rows};
+    struct pe_spec spec = candidate->spec;
+    struct pe_value *center = pe__params_value(&spec.params, "center");
     for (size_t axis = 0; axis < all.axes; axis++)
         all.at[axis] = search->given.at[axis];
-    return pe_plan_staged(&candidate->spec, &candidate->stages, &all, plan);
+    if (pe_spec_has_scales(&spec) && !center->set) { /* half of the positions */
+        double last = all.at[0][search->order[0][search->order_n - 1]];
+        center->set = true;
+        center->number = floor((pe_spec_place(&spec, last) + 1) / 2);
+    }
+    return pe_plan_staged(&spec, &candidate->stages, &all, plan);
 }
 
 enum pe_status pe__search_judge_one(struct pe__search *search, struct pe_candidate *candidate)
