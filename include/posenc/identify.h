@@ -87,12 +87,14 @@ struct pe_identify {
     bool more, axes_open;       /* rivals are `open`, or could not all be kept; are `axes_open` */
     double base_low, base_high; /* where bases of the best kind may lie; 0: not known */
     size_t distinct;            /* different positions */
+    bool adds; /* y less x is the same for all vectors of a position, of which there are several */
 };
 
 size_t pe_identify_work_bytes(const struct pe_view *x, size_t positions_n);
 enum pe_status pe_identify(struct pe_identify *job);
 void pe_identify_release(struct pe_identify *job);
-/* Whether two specs give the same numbers at every position, by whatever parameters. */
+/* Whether two specs give the same numbers at every position where both have any, by whatever
+ * parameters. */
 bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b);
 
 #ifdef __cplusplus

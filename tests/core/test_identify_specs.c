@@ -17,6 +17,7 @@
 #define SPECS_N 10000
 #endif
 #define SHARES_N 8
+#define SMALL    64 /* positions that all codes have a value at, of as many channels */
 
 TestSuite(identify_specs, .timeout = 600);
 
@@ -189,12 +190,87 @@ static size_t random_split(struct text *text, enum pe_dtype dtype)
 static size_t random_sinusoid(struct text *text, enum pe_dtype dtype)
 {
     static const char *const layouts[] = {"interleaved", "half", "cos_sin"};
-    (void)dtype;
-    add(text, "sinusoidal:dim=%zu,base=%.9g,layout=%s%s", 4 + 2 * below(63), random_base(false),
-        layouts[below(3)], one_in(3) ? ",spacing=endpoint" : "");
+    bool odd = one_in(3), sine = odd && one_in(2);
+    add(text, "sinusoidal:dim=%zu,base=%.9g,layout=%s", 4 + 2 * below(62) + odd, random_base(false),
+        layouts[below(3)]);
+    if (sine)
+        add(text, ",odd=sin");
+    else if (one_in(3))
+        add(text, ",spacing=endpoint");
+    else if (one_in(8))
+        add(text, ",spacing=shift,freq_shift=0.5");
     if (one_in(4))
         add(text, ",shift=%g", ONE_OF(1, 2, 7));
+    else if (dtype != PE_BF16 && one_in(8))
+        add(text, ",position_scale=%g", ONE_OF(2, 0.5, 3));
     return 1;
+}
+
+/* Codes of positions that are wholes below SMALL; a part of them is rounded away in 16 bits. */
+static size_t random_code(struct text *text, enum pe_dtype dtype)
+{
+    static const char *const specs[] = {
+        "integer:dim=%zu",
+        "integer:dim=%zu,shift=3",
+        "binary:dim=%zu",
+        "binary:dim=%zu,bits=8,signed=true",
+        "binary:dim=%zu,bits=9,bit_order=msb",
+        "gray:dim=%zu,shift=5",
+        "gray:dim=%zu,bit_order=msb,signed=true",
+        "one_hot:dim=%zu",
+        "haar:dim=%zu",
+        "haar:dim=%zu,normalize=true",
+        "haar:dim=%zu,length=512",
+        "learned:dim=%zu,table_std=1",
+        "learned:dim=%zu,table_seed=33,table_std=0.5,shift=2",
+        "integer:dim=%zu,normalize_by=40",
+        "integer:dim=%zu,length=101",
+        "learned:dim=%zu",
+    };
+    size_t coarse = dtype == PE_BF16 ? 3 : 0, n = sizeof specs / sizeof *specs - coarse;
+    const char *spec = specs[below(n)];
+    size_t dim = SMALL + below(DIM_MAX - SMALL);
+    add(text, "%.*s%zu%s", (int)(strchr(spec, '%') - spec), spec, dim, strchr(spec, '%') + 3);
+    return 1;
+}
+
+/* Of positions that are eighths. */
+static size_t random_fourier(struct text *text, enum pe_dtype dtype)
+{
+    static const char *const orders[] = {"sin_cos", "interleaved", "cos_sin"};
+    size_t seed = below(200);
+    (void)dtype;
+    add(text, "fourier:dim=%zu,order=%s", 12 + 2 * below(20), orders[below(3)]);
+    if (one_in(2))
+        add(text, ",bands=powers");
+    else
+        add(text, ",freqs_seed=%zu,freqs_std=%g", seed, ONE_OF(1, 16, 0.5));
+    return 1;
+}
+
+/* Of a grid, with two axes or three. */
+static size_t random_grid(struct text *text, enum pe_dtype dtype)
+{
+    static const struct {
+        const char *text;
+        size_t axes;
+    } grids[] = {
+        {"sine2d:order=interleaved", 2},
+        {"sine2d:order=sin_cos", 2},
+        {"sincos2d:order=sin_cos", 2},
+        {"sincos2d:order=grouped", 2},
+        {"sincos2d:order=cos_sin,section_axes=1+0", 2},
+        {"sincos2d:spacing=endpoint", 2},
+        {"sincos2d:section_axes=0+1+2", 3},
+        {"sincos2d:section_axes=2+0+1,order=grouped", 3},
+    };
+    size_t i = below(sizeof grids / sizeof *grids);
+    (void)dtype;
+    add(text, "%s,dim=%zu,base=%g", grids[i].text, 24 + 12 * below(6),
+        ONE_OF(10000, 10000, 100, 500));
+    if (one_in(4))
+        add(text, ",shift=%g", ONE_OF(1, 2));
+    return grids[i].axes;
 }
 
 static size_t random_none(struct text *text, enum pe_dtype dtype)
@@ -204,18 +280,24 @@ static size_t random_none(struct text *text, enum pe_dtype dtype)
     return 1;
 }
 
-/* Their share of all, in parts of 20. */
+enum places { ANY, WHOLES, EIGHTHS };
+
+/* Their share of all, in parts of PARTS, and what positions they have a value at. */
 static const struct {
     size_t share;
     size_t (*write)(struct text *text, enum pe_dtype dtype);
-} families[] = {
-    {14, random_rope}, {3, random_split}, {1, random_xpos}, {1, random_sinusoid}, {1, random_none}};
+    enum places places;
+} families[] = {{26, random_rope, ANY},    {6, random_split, ANY},   {2, random_xpos, ANY},
+                {2, random_sinusoid, ANY}, {1, random_code, WHOLES}, {1, random_fourier, EIGHTHS},
+                {1, random_grid, ANY},     {1, random_none, ANY}};
+#define PARTS 40
 
-static size_t random_spec(struct text *text, enum pe_dtype dtype)
+static size_t random_spec(struct text *text, enum pe_dtype dtype, enum places *places)
 {
-    size_t draw = below(20), i = 0;
+    size_t draw = below(PARTS), i = 0;
     while (draw >= families[i].share)
         draw -= families[i++].share;
+    *places = families[i].places;
     return families[i].write(text, dtype);
 }
 
@@ -238,9 +320,12 @@ static struct request random_request(void)
     static const enum pe_dtype dtypes[] = {PE_F64, PE_F32, PE_F32, PE_BF16};
     struct request request = {.dtype = dtypes[below(4)], .heads = 1 + below(HEADS_MAX)};
     struct text text = {request.text, sizeof request.text, 0};
-    size_t axes = random_spec(&text, request.dtype);
+    enum places places;
+    size_t axes = random_spec(&text, request.dtype, &places);
     request.beside_n = axes - 1;
     request.tokens = random_positions(request.at);
+    for (size_t i = 0; i < request.tokens && places != ANY; i++)
+        request.at[i] = places == WHOLES ? fmod(request.at[i], SMALL) : request.at[i] / 8;
     for (size_t axis = 1; axis < axes; axis++)
         for (size_t i = 0; i < request.tokens; i++) {
             request.at[i] = (double)below(40);

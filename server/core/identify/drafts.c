@@ -70,6 +70,14 @@ static bool is_known(const struct pe__search *search, const struct pe_spec *spec
     return false;
 }
 
+bool pe__search_knows(const struct pe__search *search, const char *name)
+{
+    for (size_t i = 0; i < search->job->known_n; i++)
+        if (strcmp(search->job->known[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Parameters that are not searched have their defaults, or what is known. */
 static bool is_searched(const struct pe__search *search, const struct pe_spec *spec)
 {
@@ -132,65 +140,6 @@ double pe__speed_of(const struct pe_spec *spec, size_t pair)
 double pe__origin_of(const struct pe_spec *spec)
 {
     return -number_or(spec, "shift", 0) / number_or(spec, "position_scale", 1);
-}
-
-/* Whether they have the same parameters. */
-static bool is_same(const struct pe_spec *a, const struct pe_spec *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    for (size_t i = 0; i < a->params.rows_n; i++) {
-        const struct pe_value *one = &a->params.value[i], *other = &b->params.value[i];
-        if (one->set != other->set || one->list_n != other->list_n)
-            return false;
-        if (one->set && one->number != other->number)
-            return false;
-        if (one->list_n > 0 && memcmp(one->list, other->list, one->list_n * sizeof *one->list) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* The next pair from `pair` on that turns. */
-static size_t next_turning(const struct pe_spec *spec, size_t pair, size_t pairs, double *speed)
-{
-    while (pair < pairs && (*speed = pe__speed_of(spec, pair)) == 0)
-        pair++;
-    return pair;
-}
-
-static bool same_pair(const struct pe_spec *a, size_t i, const struct pe_spec *b, size_t k)
-{
-    if (pe_spec_pair_axis(a, i) != pe_spec_pair_axis(b, k))
-        return false;
-    for (size_t after = 0; after < 2; after++) {
-        size_t first[2], second[2];
-        pe_spec_pair_members(a, i, after, &first[0], &second[0]);
-        pe_spec_pair_members(b, k, after, &first[1], &second[1]);
-        if (first[0] != first[1] || second[0] != second[1])
-            return false;
-    }
-    return true;
-}
-
-bool pe_spec_same_numbers(const struct pe_spec *a, const struct pe_spec *b)
-{
-    const double same = 1e-11;
-    size_t a_n = pe_spec_pairs(a), b_n = pe_spec_pairs(b), i = 0, k = 0;
-    if (a_n == 0 || b_n == 0) /* of no frequencies */
-        return is_same(a, b);
-    double gain = pe_spec_attention(a), origin = pe__origin_of(a), speed = 0, other = 0;
-    if (a->kind->acts != b->kind->acts || fabs(origin - pe__origin_of(b)) > same * fabs(origin) ||
-        fabs(gain - pe_spec_attention(b)) > same || (gain != 1 && a_n != b_n))
-        return false;
-    for (;; i++, k++) {
-        i = next_turning(a, i, a_n, &speed);
-        k = next_turning(b, k, b_n, &other);
-        if (i == a_n || k == b_n)
-            return i == a_n && k == b_n;
-        if (fabs(speed - other) > same * fabs(speed) || !same_pair(a, i, b, k))
-            return false;
-    }
 }
 
 /* ---- Proposals ---------------------------------------------------------------------------- */
@@ -276,7 +225,7 @@ static bool is_there(const struct pe__search *search, const struct pe_spec *spec
 {
     const struct pe_identify *job = search->job;
     for (size_t i = 0; i < job->found_n; i++)
-        if (job->found[i].twist == search->twist && is_same(&job->found[i].spec, spec))
+        if (job->found[i].twist == search->twist && pe__same_parameters(&job->found[i].spec, spec))
             return true;
     return false;
 }

@@ -46,6 +46,8 @@ static void lay_out(struct pe__search *search, struct block *block, const struct
         search->place[axis] = take(block, rows, sizeof *search->place[axis]);
     }
     search->vector = take(block, 2 * x->dim + 2, sizeof *search->vector);
+    search->added = take(block, rows * x->dim, sizeof *search->added);
+    search->vectors = take(block, rows, sizeof *search->vectors);
     search->memory = take(block, PE__PHASES_DOUBLES * rows * pairs, sizeof *search->memory);
     search->pairing.at = take(block, pairs, sizeof *search->pairing.at);
     search->line = take(block, pairs, sizeof *search->line);
@@ -77,28 +79,39 @@ static int by_place(const void *a, const void *b, void *places)
     return at[i] < at[k] ? -1 : at[i] > at[k] ? 1 : i < k ? -1 : i > k;
 }
 
-/* The rows, and their order along each axis. */
-static void read_places(struct pe__search *search)
+void pe__search_places(struct pe__search *search, pe__place_fn *place, const void *context)
 {
     const struct pe_identify *job = search->job;
     struct pe__given *given = &search->given;
     size_t tokens = job->x->tokens;
-    given->rows = job->positions_n > 1 ? job->positions_n * tokens : tokens;
-    given->axes = job->positions->axes;
     for (size_t axis = 0; axis < given->axes; axis++) {
         given->at[axis] = search->place[axis];
         search->order_n = 0;
         for (size_t row = 0; row < given->rows; row++) {
-            double at = job->positions[row / tokens].at[axis][row % tokens];
+            const struct pe_positions *list = &job->positions[row / tokens];
+            double at = list->at[axis][row % tokens];
+            if (place && !isnan(at))
+                at = place(context, list, row % tokens, axis);
             search->place[axis][row] = at;
-            if (isnan(at))
-                continue;
-            search->order[axis][search->order_n++] = (uint32_t)row;
-            search->reach = fabs(at) > search->reach ? fabs(at) : search->reach;
+            if (!isnan(at))
+                search->order[axis][search->order_n++] = (uint32_t)row;
         }
         qsort_r(search->order[axis], search->order_n, sizeof *search->order[axis], by_place,
                 search->place[axis]);
     }
+}
+
+/* The rows, and their order along each axis. */
+static void read_places(struct pe__search *search)
+{
+    const struct pe_identify *job = search->job;
+    size_t tokens = job->x->tokens;
+    search->given.rows = job->positions_n > 1 ? job->positions_n * tokens : tokens;
+    search->given.axes = job->positions->axes;
+    pe__search_places(search, NULL, NULL);
+    for (size_t axis = 0; axis < search->given.axes; axis++)
+        for (size_t i = 0; i < search->order_n; i++)
+            search->reach = fmax(search->reach, fabs(search->place[axis][search->order[axis][i]]));
 }
 
 static size_t count_distinct(const struct pe__search *search)
@@ -136,12 +149,14 @@ enum pe_status pe_identify(struct pe_identify *job)
 {
     struct pe__search search = {.job = job,
                                 .given = {job->x, job->y, .lists_n = job->positions_n},
+                                .padding = NAN,
                                 .rules = PE__RULES_ANY,
                                 .cut = INFINITY};
     struct block block = {.at = job->work};
     enum pe_status status = PE_OK;
     job->found_n = job->rivals_n = job->tried = 0;
     job->base_low = job->base_high = 0;
+    job->adds = false;
     lay_out(&search, &block, job->x, job->positions_n);
     pe__search_limit(&search, job->dtype);
     read_places(&search);

@@ -28,10 +28,13 @@ struct pe__search {
     bool rounds_much; /* to 16 bits: more fits, and less of it is told apart */
     size_t tried_max;
     struct pe__noise noise;
-    double *vector; /* two vectors */
-    void *made;     /* x encoded, in y's dtype */
-    void *apply;    /* scratch of pe_apply */
-    double *memory; /* of the phases */
+    double *vector;  /* two vectors */
+    double *added;   /* [rows][dim]: y less x, the mean of all vectors of a row */
+    double *vectors; /* [rows]: how many these are; 0 where there is no position */
+    double padding;  /* the only place where nothing is added; NaN: none */
+    void *made;      /* x encoded, in y's dtype */
+    void *apply;     /* scratch of pe_apply */
+    double *memory;  /* of the phases */
     struct pe__pairing pairing;
     struct pe__phases phases;
     double gain, gain_error;   /* what lengths are multiplied by */
@@ -74,6 +77,10 @@ void pe__draft_list(struct pe__draft *draft, const char *name, const double *lis
  * from a default where that may not be; else it is released by the caller. */
 bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *draft,
                       struct pe_spec *spec);
+/* Whether two specs have the same kind and parameters. */
+bool pe__same_parameters(const struct pe_spec *a, const struct pe_spec *b);
+/* Whether a parameter is known. */
+bool pe__search_knows(const struct pe__search *search, const char *name);
 /* Whether its speeds are those of the lines; the pair `probe` is looked at first. */
 bool pe__search_fits(struct pe__search *search, const struct pe_spec *spec);
 /* Whether a pair stands at every place where this speed has turned it to. */
@@ -88,6 +95,11 @@ bool pe__search_offer(struct pe__search *search, struct pe_spec *spec);
  * axes. */
 bool pe__search_is_open(const struct pe__search *search, size_t since);
 void pe__search_open(struct pe__search *search, size_t since, bool axes);
+
+/* What a spec that adds without frequencies adds at a position to channels [first, first + n).
+ * False if it has no value there. */
+bool pe__added_value(const struct pe_spec *spec, double position, size_t first, size_t n,
+                     double *out);
 
 /* Radians per position of a pair, with the sign of its direction, and the place where its angle is
  * 0. */
@@ -113,6 +125,11 @@ void pe__search_deal(struct pe__search *search, const struct pe__draft *draft);
 size_t pe__search_origins(struct pe__search *search, double out[PE__ORIGINS_MAX], bool *more);
 /* The lines from such a place on. */
 void pe__search_lines(struct pe__search *search, double origin);
+
+/* Places that are functions of the positions; NULL: they are these. */
+typedef double pe__place_fn(const void *context, const struct pe_positions *list, size_t token,
+                            size_t axis);
+void pe__search_places(struct pe__search *search, pe__place_fn *place, const void *context);
 
 /* All ways of pairing channels, with frequencies of these rules. */
 enum pe_status pe__search_pairs(struct pe__search *search, enum pe__rules rules);

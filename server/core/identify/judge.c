@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * judge.c: the verdict: every spec that was kept is applied to x, and what comes out is held
- * against y: bit by bit, and pair by pair as far as libraries are off. As good as the best are
- * those that do likewise and are no other spelling of it.
+ * against y: bit by bit, and as far as libraries are off: pair by pair where pairs are turned,
+ * number by number where something is added. As good as the best are those that do likewise and
+ * are no other spelling of it.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void tally_pair(const struct pe__search *search, struct tally *tally, siz
         return;
     double re = phases->re[at] - c, im = phases->im[at] - s;
     double off = re * re + im * im, limit = search->fixed + search->library * angle;
-    limit *= sqrt(c * c + s * s) + (search->pairing.adds ? 1 : 0);
+    limit *= sqrt(c * c + s * s);
     tally->squares += weight * off;
     tally->weights += weight;
     tally->n++;
@@ -57,6 +58,15 @@ static void read_columns(const struct pe__search *search, const struct pe_spec *
     }
 }
 
+/* Radians that the fastest pair has turned at a row, at most. */
+static double angle_at(const struct pe__search *search, size_t row, double fastest, double origin)
+{
+    double angle = 0;
+    for (size_t axis = 0; axis < search->given.axes; axis++)
+        angle = fmax(angle, fabs(search->given.at[axis][row] - origin) * fastest);
+    return angle;
+}
+
 static struct tally tally_pairs(const struct pe__search *search,
                                 const struct pe_candidate *candidate, const struct pe_plan *plan)
 {
@@ -67,14 +77,11 @@ static struct tally tally_pairs(const struct pe__search *search,
     read_columns(search, spec);
     for (size_t row = 0; row < phases->rows; row++) {
         struct pe_positions one = {.axes = search->given.axes, .n = 1};
-        double angle = 0;
         if (isnan(search->given.at[0][row]))
             continue;
-        for (size_t axis = 0; axis < one.axes; axis++) {
-            double away = fabs(search->given.at[axis][row] - origin) * candidate->fastest;
+        for (size_t axis = 0; axis < one.axes; axis++)
             one.at[axis] = &search->given.at[axis][row];
-            angle = away > angle ? away : angle;
-        }
+        double angle = angle_at(search, row, candidate->fastest, origin);
         pe_table(plan, &one, PE_F64, search->vector, 2 * phases->pairs);
         for (size_t pair = 0; pair < phases->pairs; pair++) {
             const uint32_t *column = search->column[pair];
@@ -90,28 +97,54 @@ static struct tally tally_pairs(const struct pe__search *search,
 struct differences {
     double squares, largest;
     size_t n, differing;
+    bool within; /* the limits of libraries, that add */
 };
 
-static struct differences compare(const struct pe__search *search, const struct pe_view *y,
+static void compare_vectors(const struct pe__search *search, double angle, struct differences *all)
+{
+    size_t dim = search->given.y->dim;
+    const double *ours = search->vector, *theirs = search->vector + dim;
+    double limit = search->fixed + search->library * angle;
+    for (size_t i = 0; i < dim; i++) {
+        double off = fabs(ours[i] - theirs[i]);
+        all->differing += off != 0 && !(isnan(ours[i]) && isnan(theirs[i]));
+        if (!isfinite(off))
+            continue;
+        all->squares += off * off;
+        all->largest = off > all->largest ? off : all->largest;
+        all->within = all->within && off <= limit * (1 + fabs(theirs[i]));
+    }
+}
+
+static struct differences compare(const struct pe__search *search,
+                                  const struct pe_candidate *candidate, const struct pe_view *y,
                                   const struct pe_view *made)
 {
-    struct differences all = {.n = y->batches * y->heads * y->tokens * y->dim};
-    double *ours = search->vector, *theirs = search->vector + y->dim;
+    struct differences all = {.n = y->batches * y->heads * y->tokens * y->dim, .within = true};
+    double origin = pe__origin_of(&candidate->spec);
     for (size_t batch = 0; batch < y->batches; batch++)
         for (size_t head = 0; head < y->heads; head++)
             for (size_t token = 0; token < y->tokens; token++) {
-                pe__vector(made, batch, head, token, ours);
-                pe__vector(y, batch, head, token, theirs);
-                for (size_t i = 0; i < y->dim; i++) {
-                    double off = fabs(ours[i] - theirs[i]);
-                    all.differing += off != 0 && !(isnan(ours[i]) && isnan(theirs[i]));
-                    if (isfinite(off)) {
-                        all.squares += off * off;
-                        all.largest = off > all.largest ? off : all.largest;
-                    }
-                }
+                size_t row = (search->given.lists_n > 1 ? batch * y->tokens : 0) + token;
+                double angle = angle_at(search, row, candidate->fastest, origin);
+                pe__vector(made, batch, head, token, search->vector);
+                pe__vector(y, batch, head, token, search->vector + y->dim);
+                compare_vectors(search, isnan(angle) ? 0 : angle, &all);
             }
     return all;
+}
+
+/* The mean square of what is added. */
+static double added_square(const struct pe__search *search)
+{
+    size_t dim = search->given.x->dim, n = 0;
+    double sum = 0;
+    for (size_t row = 0; row < search->given.rows; row++) {
+        for (size_t i = 0; search->vectors[row] > 0 && i < dim; i++)
+            sum += search->added[row * dim + i] * search->added[row * dim + i];
+        n += search->vectors[row] > 0 ? dim : 0;
+    }
+    return n > 0 ? sum / (double)n : 0;
 }
 
 /* x encoded as the candidate says and rounded as y was. */
@@ -138,6 +171,17 @@ static bool encode(const struct pe__search *search, const struct pe_view *x,
     return true;
 }
 
+#define EXPLAINED 16 /* times what is left, squared: what was added is more, or not explained */
+
+/* Of what adds, whose numbers are told by themselves. */
+static void judge_added(const struct pe__search *search, const struct differences *off,
+                        struct pe_candidate *candidate)
+{
+    bool most = EXPLAINED * candidate->rms * candidate->rms <= added_square(search);
+    candidate->phase_rms = candidate->rms;
+    candidate->explains = off->within && most ? PE_EXPLAINS_LIMITS : PE_EXPLAINS_NOT;
+}
+
 static enum pe_status plan_of(const struct pe__search *search, const struct pe_candidate *candidate,
                               struct pe_plan **plan)
 {
@@ -162,15 +206,21 @@ enum pe_status pe__search_judge_one(struct pe__search *search, struct pe_candida
     enum pe_status status = plan_of(search, candidate, &plan);
     if (status != PE_OK)
         return status;
-    struct tally tally = tally_pairs(search, candidate, plan);
+    bool adds = candidate->spec.kind->acts == PE_ADDS;
+    struct tally tally = {0};
+    if (!adds)
+        tally = tally_pairs(search, candidate, plan);
     candidate->phase_rms = tally.weights > 0 ? sqrt(tally.squares / tally.weights) : 0;
     double strays = candidate->stages.named ? STRAYS * (double)tally.n : 0;
-    candidate->explains = (double)tally.off <= strays ? PE_EXPLAINS_LIMITS : PE_EXPLAINS_NOT;
+    bool within = !adds && (double)tally.off <= strays;
+    candidate->explains = within ? PE_EXPLAINS_LIMITS : PE_EXPLAINS_NOT;
     candidate->rms = candidate->max_abs = NAN;
     if (candidate->twist != PE_TWIST_SWAPPED && encode(search, x, plan, candidate, &made)) {
-        struct differences off = compare(search, search->given.y, &made);
+        struct differences off = compare(search, candidate, search->given.y, &made);
         candidate->rms = sqrt(off.squares / (double)(off.n ? off.n : 1));
         candidate->max_abs = off.largest;
+        if (adds)
+            judge_added(search, &off, candidate);
         if (off.differing == 0)
             candidate->explains = PE_EXPLAINS_BITS;
     }
@@ -187,10 +237,10 @@ enum pe_status pe__search_try_bits(struct pe__search *search, struct pe_candidat
     if (status != PE_OK)
         return status;
     from.batches = from.heads = to.batches = to.heads = 1;
-    bool same =
-        encode(search, &from, plan, candidate, &made) && compare(search, &to, &made).differing == 0;
+    bool same = encode(search, &from, plan, candidate, &made) &&
+                compare(search, candidate, &to, &made).differing == 0;
     if (same && encode(search, search->job->x, plan, candidate, &made) &&
-        compare(search, search->given.y, &made).differing == 0) {
+        compare(search, candidate, search->given.y, &made).differing == 0) {
         candidate->explains = PE_EXPLAINS_BITS;
         candidate->rms = candidate->max_abs = 0;
     }

@@ -72,7 +72,8 @@ static bool has_pair(const struct pe__pairing *pairing, const struct pe_spec *sp
     size_t a, b, c, d;
     pe_spec_pair_members(spec, pair, false, &a, &b);
     pe_spec_pair_members(spec, pair, true, &c, &d);
-    return a == at[0] && b == at[1] && c == at[2] && d == at[3];
+    return (uint32_t)a == at[0] && (uint32_t)b == at[1] && (uint32_t)c == at[2] &&
+           (uint32_t)d == at[3];
 }
 
 bool pe__search_take_axes(struct pe__search *search, const struct pe_spec *spec)

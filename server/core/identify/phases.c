@@ -14,17 +14,10 @@
 void pe__pairing_of(const struct pe_spec *spec, struct pe__pairing *pairing)
 {
     pairing->pairs = pe_spec_pairs(spec);
-    pairing->adds = spec->kind->acts == PE_ADDS;
     for (size_t pair = 0; pair < pairing->pairs; pair++) {
         size_t a, b, c, d;
-        if (pairing->adds) {
-            spec->kind->ops->pair_channels(spec, pair, &a, &b);
-            c = a;
-            d = b;
-        } else {
-            pe_spec_pair_members(spec, pair, false, &a, &b);
-            pe_spec_pair_members(spec, pair, true, &c, &d);
-        }
+        pe_spec_pair_members(spec, pair, false, &a, &b);
+        pe_spec_pair_members(spec, pair, true, &c, &d);
         pairing->at[pair][0] = (uint32_t)a;
         pairing->at[pair][1] = (uint32_t)b;
         pairing->at[pair][2] = (uint32_t)c;
@@ -65,22 +58,6 @@ static void take_turned(struct pe__phases *phases, const struct pe__pairing *pai
     }
 }
 
-static void take_added(struct pe__phases *phases, const struct pe__pairing *pairing, size_t row,
-                       const double *x, const double *y)
-{
-    for (size_t pair = 0; pair < phases->pairs; pair++) {
-        uint32_t c = pairing->at[pair][0], s = pairing->at[pair][1];
-        size_t at = pair * phases->rows + row;
-        if (c == (uint32_t)PE__NO_CHANNEL || s == (uint32_t)PE__NO_CHANNEL)
-            continue;
-        double re = y[c] - x[c], im = y[s] - x[s];
-        phases->re[at] += re;
-        phases->im[at] += im;
-        phases->weight[at] += 1;
-        phases->rest[at] += re * re + im * im;
-    }
-}
-
 /* What is left of numbers of doubles that should be equal. */
 #define CANCELS 0x1p-46
 
@@ -102,25 +79,51 @@ static void conclude(struct pe__phases *phases)
     }
 }
 
-void pe__phases_of(struct pe__phases *phases, const struct pe__given *given,
-                   const struct pe__pairing *pairing, double *memory, double *vector)
+static void lay_out(struct pe__phases *phases, size_t rows, size_t pairs, double *memory)
 {
-    size_t n = given->rows * pairing->pairs;
-    const struct pe_view *x = given->x;
-    *phases = (struct pe__phases){given->rows,    pairing->pairs, memory,        memory + n,
+    size_t n = rows * pairs;
+    *phases = (struct pe__phases){rows,           pairs,          memory,        memory + n,
                                   memory + 2 * n, memory + 3 * n, memory + 4 * n};
     for (size_t i = 0; i < PE__PHASES_DOUBLES * n; i++)
         memory[i] = 0;
+}
+
+void pe__phases_of(struct pe__phases *phases, const struct pe__given *given,
+                   const struct pe__pairing *pairing, double *memory, double *vector)
+{
+    const struct pe_view *x = given->x;
+    lay_out(phases, given->rows, pairing->pairs, memory);
     for (size_t batch = 0; batch < x->batches; batch++)
         for (size_t head = 0; head < x->heads; head++)
             for (size_t token = 0; token < x->tokens; token++) {
                 pe__vector(x, batch, head, token, vector);
                 pe__vector(given->y, batch, head, token, vector + x->dim);
-                (pairing->adds ? take_added : take_turned)(
-                    phases, pairing, (given->lists_n > 1 ? batch * x->tokens : 0) + token, vector,
-                    vector + x->dim);
+                take_turned(phases, pairing, (given->lists_n > 1 ? batch * x->tokens : 0) + token,
+                            vector, vector + x->dim);
             }
     conclude(phases);
+}
+
+void pe__phases_added(struct pe__phases *phases, const struct pe__given *given,
+                      const struct pe__pairing *pairing, double *memory, const double *added,
+                      const double *vectors, double padding)
+{
+    lay_out(phases, given->rows, pairing->pairs, memory);
+    for (size_t pair = 0; pair < pairing->pairs; pair++) {
+        uint32_t c = pairing->at[pair][0], s = pairing->at[pair][1];
+        if (c == (uint32_t)PE__NO_CHANNEL || s == (uint32_t)PE__NO_CHANNEL)
+            continue;
+        for (size_t row = 0; row < given->rows; row++) {
+            const double *from = added + row * given->x->dim;
+            size_t at = pair * given->rows + row;
+            if (given->at[0][row] == padding)
+                continue;
+            phases->re[at] = from[c];
+            phases->im[at] = from[s];
+            phases->weight[at] = vectors[row];
+            phases->angle[at] = pe__arctan2(from[s], from[c]);
+        }
+    }
 }
 
 void pe__phases_swap(struct pe__phases *phases)

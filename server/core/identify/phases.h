@@ -15,11 +15,10 @@ struct pe__given {
     const double *at[PE_AXES_MAX]; /* [rows]; NaN: none */
 };
 
-/* Channels of each pair: of rotating specs its members in x and in y, of adding ones, where y - x
- * is a cosine and a sine, those two. */
+/* Channels of each pair: of rotating specs its members in x and in y, of adding ones those of its
+ * cosine and its sine, twice; PE__NO_CHANNEL for none. */
 struct pe__pairing {
     size_t pairs;
-    bool adds;
     uint32_t (*at)[4];
 };
 void pe__pairing_of(const struct pe_spec *spec, struct pe__pairing *pairing);
@@ -37,6 +36,12 @@ struct pe__phases {
 /* `vector`: two vectors of doubles. */
 void pe__phases_of(struct pe__phases *phases, const struct pe__given *given,
                    const struct pe__pairing *pairing, double *memory, double *vector);
+
+/* The same of what was added, which is its cosines and sines: [rows][dim], by so many vectors of
+ * each row; nothing is known of those at `padding`. */
+void pe__phases_added(struct pe__phases *phases, const struct pe__given *given,
+                      const struct pe__pairing *pairing, double *memory, const double *added,
+                      const double *vectors, double padding);
 
 /* As if cosines and sines had changed places. */
 void pe__phases_swap(struct pe__phases *phases);

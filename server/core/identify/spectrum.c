@@ -69,8 +69,7 @@ struct pe__estimate pe__fit_base(const struct pe__search *search, const double *
                   : (struct pe__estimate){NAN, INFINITY};
 }
 
-/* The same with z ln f besides: ln f. */
-static struct pe__estimate fit_factor(const struct pe__search *search, const double *z)
+struct pe__estimate pe__fit_factor(const struct pe__search *search, const double *z)
 {
     double xx = 0, xz = 0, zz = 0, xv = 0, zv = 0;
     for (size_t i = 0; i < search->phases.pairs; i++) {
@@ -159,14 +158,6 @@ bool pe__propose_each(struct pe__search *search, struct pe__draft *draft, const 
     return any;
 }
 
-static bool is_base_known(const struct pe__search *search)
-{
-    for (size_t i = 0; i < search->job->known_n; i++)
-        if (strcmp(search->job->known[i].name, "base") == 0)
-            return true;
-    return false;
-}
-
 static void widen(struct pe_identify *job, struct pe__estimate ln)
 {
     if (!isfinite(ln.value))
@@ -199,7 +190,7 @@ static bool propose_bases(struct pe__search *search, const struct pe__draft *dra
     struct pe__draft other = *draft;
     bool any = false, more = false;
     size_t since = search->kept;
-    if (is_base_known(search))
+    if (pe__search_knows(search, "base"))
         return pe__propose(search, draft);
     size_t n = pe__decimals_of(ln, bases, &more);
     if (n == 0 && (any = propose_usual(search, &other, ln)))
@@ -253,7 +244,7 @@ static bool slopes_of(struct pe__search *search, const struct pe__draft *draft, 
 static bool read_x(struct pe__search *search, const struct pe__draft *draft)
 {
     struct pe__draft template = *draft;
-    if (is_base_known(search))
+    if (pe__search_knows(search, "base"))
         return slopes_of(search, draft, search->x);
     pe__draft_number(&template, "base", BASE_FROM);
     if (!slopes_of(search, &template, search->x))
@@ -308,7 +299,7 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
     size_t since = search->kept;
     if (!read_z(search, draft, scaling))
         return false;
-    struct pe__estimate ln = fit_factor(search, search->z);
+    struct pe__estimate ln = pe__fit_factor(search, search->z);
     bool shrinks = ln.value < 0 && strcmp(scaling, "linear") == 0;
     if (shrinks)
         ln.value = -ln.value;
@@ -327,6 +318,27 @@ static bool propose_factored(struct pe__search *search, const struct pe__draft *
         struct pe__estimate base =
             pe__fit_base(search, search->z, pe__plain_log(factors[i]), 0, search->phases.pairs);
         any = propose_bases(search, &other, base) || any;
+    }
+    if (more)
+        pe__search_open(search, since, false);
+    return any;
+}
+
+/* Kinds that add have no scaling, but positions may be multiplied by a number. */
+static bool propose_multiplied(struct pe__search *search, const struct pe__draft *draft)
+{
+    double scales[PE__TRIED];
+    bool any = false, more = false;
+    size_t since = search->kept;
+    for (size_t i = 0; i < search->phases.pairs; i++)
+        search->z[i] = -1;
+    struct pe__estimate ln = pe__fit_factor(search, search->z);
+    size_t n = pe__decimals_of(ln, scales, &more);
+    for (size_t i = 0; i < n; i++) {
+        struct pe__draft other = *draft;
+        scale_positions(search, &other, scales[i]);
+        ln = pe__fit_base(search, search->z, pe__plain_log(scales[i]), 0, search->phases.pairs);
+        any = (scales[i] != 1 && propose_bases(search, &other, ln)) || any;
     }
     if (more)
         pe__search_open(search, since, false);
@@ -373,7 +385,7 @@ static bool propose_stretched(struct pe__search *search, const struct pe__draft 
     static const double factors[] = {1, 2, 4, 8, 16, 32};
     const struct pe__estimate any_base = {0, INFINITY};
     bool any = false;
-    if (is_base_known(search))
+    if (pe__search_knows(search, "base"))
         return pe__propose(search, draft);
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         struct pe__draft other = *draft;
@@ -457,7 +469,9 @@ static bool propose_all(struct pe__search *search, const struct pe__draft *draft
     }
     if (turns && moving > 1)
         any = propose_rebased(search, draft, base) || any;
-    for (size_t i = 0; moving > 1 && i < FACTORED_N; i++)
+    if (!turns && moving > 1)
+        any = propose_multiplied(search, draft) || any;
+    for (size_t i = 0; turns && moving > 1 && i < FACTORED_N; i++)
         any = propose_factored(search, draft, factored[i]) || any;
     bool wanted = search->gain != 1 || (!any && moving > 2);
     if (turns && wanted && (any || search->rules == PE__RULES_BLENDS))

@@ -20,6 +20,8 @@ extern const double pe__usual_bases[PE__USUAL_BASES];
 /* -v = x ln b + z ln f by least squares over pairs [first, n); z may be NULL. */
 struct pe__estimate pe__fit_base(const struct pe__search *search, const double *z, double ln_f,
                                  size_t first, size_t n);
+/* The same with z ln f besides: ln f. */
+struct pe__estimate pe__fit_factor(const struct pe__search *search, const double *z);
 /* Decimals whose logarithm it is, at most PE__TRIED; *more: there are others that might as well be
  * meant. */
 size_t pe__decimals_of(struct pe__estimate ln, double *out, bool *more);

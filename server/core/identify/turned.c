@@ -80,6 +80,8 @@ void pe__search_propose(struct pe__search *search, const struct pe__draft *draft
         struct pe__draft own = *draft;
         if (origins[i] != 0)
             pe__draft_number(&own, "shift", -origins[i]);
+        if (!isnan(search->padding))
+            pe__draft_number(&own, "padding_idx", search->padding - origins[i]);
         pe__search_lines(search, origins[i]);
         pe__spectrum_propose(search, &own);
     }

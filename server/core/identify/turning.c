@@ -107,6 +107,8 @@ static void stand(struct pe__turning *turning, const struct pe__phases *phases, 
         turning->angle0 = angle[order[i]];
         seen = true;
     }
+    if (!seen)
+        turning->p0 = NAN; /* begins nowhere */
 }
 
 struct pe__turning pe__turning_of(const struct pe__phases *phases, size_t pair, const double *at,
@@ -139,7 +141,7 @@ static void begin(struct pe__turning *turning, struct line *line, double origin,
                   const struct pe__noise *noise)
 {
     double distance = turning->p0 - origin;
-    if (distance == 0)
+    if (!(fabs(distance) > 0))
         return;
     add_point(line, distance, turning->angle0, noise->angle * noise->angle);
     turning->step = fabs(distance);
