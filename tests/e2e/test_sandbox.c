@@ -196,6 +196,35 @@ Test(sandbox, holds_all_that_many_threads_need)
     e2e_stop(&daemon);
 }
 
+static size_t append_rows(char *body, size_t len, size_t size, const char *name, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        len += (size_t)snprintf(body + len, size - len, "%s[1,2]", i == 0 ? name : ",");
+    return len;
+}
+
+/* Of more than 1024 bytes, for which the C library asks how much memory there is. */
+Test(sandbox, lets_long_lists_be_sorted)
+{
+    struct e2e_daemon daemon;
+    char body[8192];
+    size_t len = append_rows(body, 0, sizeof body, "{\"x\":[", 400);
+
+    len = append_rows(body, len, sizeof body, "],\"y\":[", 400);
+    len += (size_t)snprintf(body + len, sizeof body - len, "]}");
+    e2e_start(&daemon, NULL);
+    struct e2e_answer answer =
+        e2e_request(&daemon, "GET", "/v1/rotation?kind=rope&dim=8&positions=0:400&stages=all-bf16",
+                    NULL, NULL, 0);
+    cr_expect_eq(answer.status, 200, "%d", answer.status);
+    e2e_answer_free(&answer);
+    answer = e2e_request(&daemon, "POST", "/v1/identify", OPTIONS("Content-Type: application/json"),
+                         body, len);
+    cr_expect_eq(answer.status, 200, "%s", answer.body);
+    e2e_answer_free(&answer);
+    e2e_stop(&daemon);
+}
+
 Test(sandbox, lets_a_second_signal_end_the_daemon)
 {
     const struct timespec while_draining = {0, 100000000};
