@@ -90,6 +90,51 @@ struct pe_identify {
     bool adds; /* y less x is the same for all vectors of a position, of which there are several */
 };
 
+/* ---- Biases of scores ---------------------------------------------------------------------- */
+
+#define PE_IDENTIFY_MASKED (-1e9) /* scores so low, and the lowest of f16, are masked */
+
+enum pe_masked {
+    PE_MASKED_NOT,
+    PE_MASKED_CAUSAL, /* exactly the keys after their query */
+    PE_MASKED_SOME,
+};
+
+/* What a bias is made of, as far as matrices tell. */
+enum pe_hangs_on {
+    PE_HANGS_ON_DISTANCE, /* key - query alone */
+    PE_HANGS_ON_PLACES,   /* both positions */
+    PE_HANGS_ON_BATCH,    /* something else: q and k */
+};
+
+/* A pair of a query and a key beyond the limits, by number: its bias, and what a spec makes. */
+struct pe_contradiction {
+    size_t head, query, key;
+    double bias, made;
+};
+
+/* Score matrices before and after, [batches, heads, queries, keys] without gaps. */
+struct pe_biased {
+    enum pe_dtype x_dtype, y_dtype;
+    const void *x, *y; /* x NULL: y is the bias itself */
+    size_t batches, heads;
+    const struct pe_positions *queries, *keys; /* one axis each; n >= 1 */
+    /* what was seen */
+    enum pe_masked masked;
+    size_t masked_n; /* pairs of a query and a key */
+    enum pe_hangs_on hangs_on;
+    size_t distances_n;                    /* different ones that are not masked */
+    double first, last;                    /* the least and the greatest key - query */
+    struct pe_contradiction contradiction; /* the first that the nearest spec meets */
+};
+
+size_t pe_identify_bias_work_bytes(const struct pe_biased *scores);
+/* Of `job` the members x, y, positions and positions_n are not read; nor are stages. Tables that
+ * were recovered are in job->work, NaN where no pair has shown the number. */
+enum pe_status pe_identify_bias(struct pe_biased *scores, struct pe_identify *job);
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
 size_t pe_identify_work_bytes(const struct pe_view *x, size_t positions_n);
 enum pe_status pe_identify(struct pe_identify *job);
 void pe_identify_release(struct pe_identify *job);

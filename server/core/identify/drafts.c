@@ -84,7 +84,8 @@ static bool is_searched(const struct pe__search *search, const struct pe_spec *s
     const struct pe_identify *job = search->job;
     for (size_t i = 0; job->search && i < spec->params.rows_n; i++) {
         const char *name = spec->params.rows[i].name;
-        bool asked = strcmp(name, "dim") == 0 || is_known(search, spec, name);
+        bool shape = strcmp(name, "dim") == 0 || strcmp(name, "heads") == 0;
+        bool asked = shape || is_known(search, spec, name);
         for (const char *const *key = job->search; *key && !asked; key++)
             asked = row_of(spec, *key) == (int)i;
         if (!asked && spec->params.value[i].given && pe__params_differs(&spec->params, i))
@@ -101,6 +102,9 @@ bool pe__draft_finish(const struct pe__search *search, const struct pe__draft *d
     pe_spec_init(spec, draft->kind);
     bool ok =
         job->tried < search->tried_max && (!job->kind || strcmp(job->kind, draft->kind->name) == 0);
+    spec->table = draft->table;
+    spec->table_rows = draft->table_rows;
+    spec->table_cols = draft->table_cols;
     for (size_t i = 0; ok && i < draft->n; i++)
         ok = is_known(search, spec, draft->at[i].name) || set(spec, &draft->at[i]);
     for (size_t i = 0; ok && i < job->known_n; i++)

@@ -20,56 +20,42 @@ static const struct {
     [PE_BF16] = {0x1p-8, 1e-7, 3e-7, 1.6e-2},
 };
 
-#define ALIGNMENT         64
 #define ROUNDED_TRIED_MAX (PE_IDENTIFY_TRIED_MAX / 8)
 
-struct block {
-    char *at;
-    size_t used;
-};
-
-/* With at == NULL it only counts. */
-static void *take(struct block *block, size_t n, size_t size)
-{
-    void *memory = block->at ? block->at + block->used : NULL;
-    block->used += (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return memory;
-}
-
-static void lay_out(struct pe__search *search, struct block *block, const struct pe_view *x,
+static void lay_out(struct pe__search *search, struct pe__memory *memory, const struct pe_view *x,
                     size_t lists_n)
 {
     size_t rows = lists_n > 1 ? x->batches * x->tokens : x->tokens, pairs = x->dim / 2 + 1;
     size_t n = x->batches * x->heads * x->tokens * x->dim;
     for (size_t axis = 0; axis < PE_AXES_MAX; axis++) {
-        search->order[axis] = take(block, rows, sizeof *search->order[axis]);
-        search->place[axis] = take(block, rows, sizeof *search->place[axis]);
+        search->order[axis] = pe__take(memory, rows, sizeof *search->order[axis]);
+        search->place[axis] = pe__take(memory, rows, sizeof *search->place[axis]);
     }
-    search->vector = take(block, 2 * x->dim + 2, sizeof *search->vector);
-    search->added = take(block, rows * x->dim, sizeof *search->added);
-    search->vectors = take(block, rows, sizeof *search->vectors);
-    search->memory = take(block, PE__PHASES_DOUBLES * rows * pairs, sizeof *search->memory);
-    search->pairing.at = take(block, pairs, sizeof *search->pairing.at);
-    search->line = take(block, pairs, sizeof *search->line);
-    search->free = take(block, pairs, sizeof *search->free);
-    search->along = take(block, PE_AXES_MAX * pairs, sizeof *search->along);
-    search->axis = take(block, pairs, 1);
-    search->axes = take(block, pairs, 1);
-    search->x = take(block, pairs, sizeof(double));
-    search->v = take(block, pairs, sizeof(double));
-    search->s = take(block, pairs, sizeof(double));
-    search->z = take(block, pairs, sizeof(double));
-    search->column = take(block, pairs, sizeof *search->column);
-    search->made = take(block, n, sizeof(double));
-    search->apply = take(block, PE__APPLY_BYTES, 1);
+    search->vector = pe__take(memory, 2 * x->dim + 2, sizeof *search->vector);
+    search->added = pe__take(memory, rows * x->dim, sizeof *search->added);
+    search->vectors = pe__take(memory, rows, sizeof *search->vectors);
+    search->memory = pe__take(memory, PE__PHASES_DOUBLES * rows * pairs, sizeof *search->memory);
+    search->pairing.at = pe__take(memory, pairs, sizeof *search->pairing.at);
+    search->line = pe__take(memory, pairs, sizeof *search->line);
+    search->free = pe__take(memory, pairs, sizeof *search->free);
+    search->along = pe__take(memory, PE_AXES_MAX * pairs, sizeof *search->along);
+    search->axis = pe__take(memory, pairs, 1);
+    search->axes = pe__take(memory, pairs, 1);
+    search->x = pe__take(memory, pairs, sizeof(double));
+    search->v = pe__take(memory, pairs, sizeof(double));
+    search->s = pe__take(memory, pairs, sizeof(double));
+    search->z = pe__take(memory, pairs, sizeof(double));
+    search->column = pe__take(memory, pairs, sizeof *search->column);
+    search->made = pe__take(memory, n, sizeof(double));
+    search->apply = pe__take(memory, PE__APPLY_BYTES, 1);
 }
 
 size_t pe_identify_work_bytes(const struct pe_view *x, size_t positions_n)
 {
     struct pe__search search;
-    struct block block = {0};
-    lay_out(&search, &block, x, positions_n);
-    return block.used;
+    struct pe__memory memory = {0};
+    lay_out(&search, &memory, x, positions_n);
+    return memory.used;
 }
 
 static int by_place(const void *a, const void *b, void *places)
@@ -152,12 +138,12 @@ enum pe_status pe_identify(struct pe_identify *job)
                                 .padding = NAN,
                                 .rules = PE__RULES_ANY,
                                 .cut = INFINITY};
-    struct block block = {.at = job->work};
+    struct pe__memory memory = {.at = job->work};
     enum pe_status status = PE_OK;
     job->found_n = job->rivals_n = job->tried = 0;
     job->base_low = job->base_high = 0;
     job->adds = false;
-    lay_out(&search, &block, job->x, job->positions_n);
+    lay_out(&search, &memory, job->x, job->positions_n);
     pe__search_limit(&search, job->dtype);
     read_places(&search);
     job->distinct = count_distinct(&search);

@@ -11,6 +11,20 @@
 #include "phases.h"
 #include "turning.h"
 
+/* Memory that is dealt out piece by piece; with at == NULL it is only counted. */
+struct pe__memory {
+    char *at;
+    size_t used;
+};
+
+static inline void *pe__take(struct pe__memory *memory, size_t n, size_t size)
+{
+    const size_t alignment = 64;
+    void *piece = memory->at ? memory->at + memory->used : NULL;
+    memory->used += (n * size + alignment - 1) / alignment * alignment;
+    return piece;
+}
+
 /* What is tried of frequencies, one after the other as long as nothing explains y: powers of a base
  * and what a factor makes of them; blends of two such series; numbers of any kind. */
 enum pe__rules { PE__RULES_PLAIN, PE__RULES_BLENDS, PE__RULES_ANY };
@@ -68,6 +82,8 @@ struct pe__draft {
     const struct pe_kind *kind;
     struct pe_setting at[PE__DRAFT_MAX];
     size_t n;
+    const double *table; /* a learned one; NULL: none */
+    size_t table_rows, table_cols;
 };
 
 void pe__draft_number(struct pe__draft *draft, const char *name, double number);
