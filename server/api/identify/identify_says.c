@@ -139,13 +139,16 @@ const char *identify_says(struct job *job, const struct identify *own,
 {
     const struct pe_spec *spec = &candidate->spec;
     struct buf out;
+    if (own->of_scores)
+        return identify_scores_says(job, own, candidate);
     buf_init(&out, SENTENCES_BYTES_MAX);
+    const char *said = spec->kind->acts == PE_ADDS ? identify_added_says(job, spec) : NULL;
     if (spec->kind->acts == PE_ACTS_NOT)
         add(&out, "y is x: nothing was applied");
     if (spec->kind->acts == PE_ROTATES)
         say_pairs(&out, spec);
     if (spec->kind->acts == PE_ADDS)
-        add(&out, "%s added", spec->kind->name);
+        add(&out, "%s", said ? said : spec->kind->name);
     say_series(&out, spec);
     say_scaling(&out, spec);
     say_places(&out, spec);
@@ -171,12 +174,22 @@ const char *identify_explains(const struct identify *own, const struct pe_candid
 
 /* ---- What to do ---------------------------------------------------------------------------- */
 
+static bool adds_something(const struct identify *own)
+{
+    return own->result.found_n > 0 && own->result.found[0].spec.kind->acts == PE_ADDS;
+}
+
 const char *identify_send(struct job *job, const struct identify *own, const char *key)
 {
     struct arena *arena = &job->request->arena;
+    if (own->of_scores)
+        return identify_scores_send(job, own, key);
     if (own->result.distinct < 2)
         return arena_printf(arena, "one position only: base, shift and scaling cannot be "
                                    "separated; send positions 0, 1 and 100");
+    const char *adds = adds_something(own) ? identify_added_send(key) : NULL;
+    if (adds)
+        return adds;
     if (strcmp(key, "section_axes") == 0)
         return arena_printf(arena, "the axes stand at the same places, or nearly; send positions "
                                    "such as 3, 100, 7 on one axis and 50, 2, 900 on the next");
@@ -219,7 +232,11 @@ const char *identify_advice(struct job *job, const struct identify *own, size_t 
     const char *all[6];
     size_t n = 0;
     double number;
+    if (own->of_scores)
+        return identify_scores_advice(job, own, i);
     if (!best || result->rivals_n == 0) {
+        if (result->adds)
+            all[n++] = identify_added_advice();
         all[n++] = "check that x is what went in, and positions are those of its tokens";
         all[n++] = "say what is known, such as {\"known\": {\"kind\": \"rope\"}}";
     } else if (best->spec.kind->acts == PE_ACTS_NOT) {
@@ -281,6 +298,29 @@ static void say_best(struct job *job, const struct identify *own, struct buf *ou
     say_dialects(own, out);
 }
 
+static bool differs(const struct pe_value *one, const struct pe_value *other)
+{
+    if (one->set != other->set || one->list_n != other->list_n)
+        return true;
+    return one->list ? memcmp(one->list, other->list, one->list_n * sizeof *one->list) != 0
+                     : one->set && one->number != other->number;
+}
+
+/* What rivals differ in first: "kind", or a parameter; "it" where none is named. */
+static const char *first_open(const struct identify *own)
+{
+    const struct pe_identify *result = &own->result;
+    const struct pe_spec *best = &result->found[0].spec;
+    for (size_t i = 1; i < result->rivals_n; i++)
+        if (result->found[i].spec.kind != best->kind)
+            return "kind";
+    for (size_t row = 0; row < best->params.rows_n; row++)
+        for (size_t i = 1; i < result->rivals_n; i++)
+            if (differs(&best->params.value[row], &result->found[i].spec.params.value[row]))
+                return best->params.rows[row].name;
+    return "it";
+}
+
 static void say_all(struct job *job, const struct identify *own, struct buf *out)
 {
     const struct pe_identify *result = &own->result;
@@ -295,6 +335,8 @@ static void say_all(struct job *job, const struct identify *own, struct buf *out
         text_say(out, "Probably this one, but others cannot be ruled out:");
     if (result->found_n > 0)
         say_best(job, own, out);
+    for (size_t i = 0; own->of_scores && (advice = identify_scores_note(job, own, i)); i++)
+        text_say(out, "%s.", advice);
     if (result->rivals_n > 1)
         text_say(out, "As good:");
     for (size_t i = 1; i < result->rivals_n && i < (size_t)job_key(job, "top")->number; i++) {
@@ -302,7 +344,7 @@ static void say_all(struct job *job, const struct identify *own, struct buf *out
         text_say(out, "  %s", compact);
     }
     if (result->confidence == PE_IDENTIFIED_AMBIGUOUS)
-        text_say(out, "To settle it: %s.", identify_send(job, own, "it"));
+        text_say(out, "To settle it: %s.", identify_send(job, own, first_open(own)));
     for (size_t i = 0; (advice = identify_advice(job, own, i)); i++)
         text_say(out, "Next: %s.", advice);
 }

@@ -10,6 +10,7 @@
 #include "kind.h"
 
 #define FAR_FETCHED 6         /* how much more there may be to say of a rival */
+#define TO_THE_BIT  3         /* how much more there may be to say of what gives every bit */
 #define COSTLY      (1 << 12) /* multiply-adds of a bias: what contradicts is not read to its end */
 #define SLAB        256       /* biases between two looks at the clock */
 
@@ -155,12 +156,20 @@ static bool judge(struct trial *trial)
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
+/* How much there is to say; a table has every bit since it was read from them. */
+static double price_of(const struct pe_candidate *candidate)
+{
+    bool exact = candidate->explains == PE_EXPLAINS_BITS && !candidate->spec.table;
+    return candidate->cost - (exact ? TO_THE_BIT : 0);
+}
+
 static bool is_better(const struct pe_candidate *a, const struct pe_candidate *b)
 {
     bool one = a->explains != PE_EXPLAINS_NOT, other = b->explains != PE_EXPLAINS_NOT;
+    double price = price_of(a), other_price = price_of(b);
     if (one != other)
         return one;
-    return one && a->cost != b->cost ? a->cost < b->cost : a->phase_rms < b->phase_rms;
+    return one && price != other_price ? price < other_price : a->phase_rms < b->phase_rms;
 }
 
 /* Puts a candidate where it belongs; the last one has to go when there is no room. */
@@ -220,7 +229,7 @@ bool pe__biased_goes_on(struct pe__biased *biased)
 bool pe__biased_is_ruled(const struct pe__biased *biased)
 {
     const struct pe_identify *job = biased->search.job;
-    return job->rivals_n > 0 && job->found[0].cost + FAR_FETCHED < PE__COST_NUMBERS;
+    return job->rivals_n > 0 && price_of(&job->found[0]) + FAR_FETCHED < PE__COST_NUMBERS;
 }
 
 void pe__biased_conclude(struct pe__biased *biased)
@@ -229,7 +238,7 @@ void pe__biased_conclude(struct pe__biased *biased)
     job->rivals_n = 0;
     job->more = job->axes_open = false;
     while (job->rivals_n < job->found_n && job->found[job->rivals_n].explains != PE_EXPLAINS_NOT &&
-           job->found[job->rivals_n].cost <= job->found[0].cost + FAR_FETCHED)
+           price_of(&job->found[job->rivals_n]) <= price_of(&job->found[0]) + FAR_FETCHED)
         job->more = job->found[job->rivals_n++].open || job->more;
     bool open = job->rivals_n > 1 || job->more || job->distinct < 2;
     job->confidence = job->rivals_n == 0 ? PE_IDENTIFIED_NOT
