@@ -7,6 +7,7 @@
 #include "answer_cache.h"
 #include "api.h"
 #include "assets.h"
+#include "catalogue.h"
 #include "doc.h"
 #include "plans.h"
 #include "reserve.h"
@@ -42,7 +43,7 @@ struct app *app_new(const struct app_options *options)
     bool reserved = numbers_get_reserve(options);
     if (reserved && !numbers_right())
         return NULL;
-    struct app *app = reserved ? calloc(1, sizeof *app) : NULL;
+    struct app *app = reserved && catalogue_prepare() ? calloc(1, sizeof *app) : NULL;
     if (app) {
         app->options = *options;
         app->plans = plan_store_new();

@@ -100,8 +100,8 @@ Test(identify_scores, are_told_from_the_bias_itself_and_from_scores)
                   "One encoding makes y of x:", "slopes of the rule for 8 heads with exponent 8");
     expect_answer(json_pack("{s:s,s:o,s:o}", "axes", "hqk", "x", matrices(HEADS, SCORES), "y",
                             matrices(HEADS, SCORES_AND_BIAS)),
-                  "unique", "alibi:heads=8", "One encoding makes y of x:",
-                  "It gives every number of y");
+                  "unique", "alibi:heads=8",
+                  "One encoding makes y of x:", "It gives every number of y");
 }
 
 Test(identify_scores, may_be_masked)

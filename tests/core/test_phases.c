@@ -102,6 +102,26 @@ static struct pe__phases phases_of(const struct pe__pairing *pairing, bool each_
     return phases;
 }
 
+/* Of one list of positions 0, 1 ..: y less x of the first head, which is that of all. */
+static struct pe__phases phases_added(const struct pe__pairing *pairing)
+{
+    static double place[TOKENS], added[TOKENS * DIM], vectors[TOKENS];
+    static struct pe_view from, to;
+    from = view_of(x);
+    to = view_of(y);
+    struct pe__given given = {
+        .x = &from, .y = &to, .lists_n = 1, .rows = TOKENS, .axes = 1, .at = {place}};
+    for (size_t token = 0; token < TOKENS; token++) {
+        place[token] = (double)token;
+        vectors[token] = BATCHES * HEADS;
+        for (size_t i = 0; i < DIM; i++)
+            added[token * DIM + i] = y[token * DIM + i] - x[token * DIM + i];
+    }
+    struct pe__phases phases;
+    pe__phases_added(&phases, &given, pairing, memory, added, vectors, NAN);
+    return phases;
+}
+
 static double complex pair_of(const double *data, size_t batch, size_t head, size_t token,
                               const uint32_t *at)
 {
@@ -196,7 +216,7 @@ Test(phases, of_what_was_added)
         double angle = (double)(token * (pair + 1)) / 4;
         y[i] = x[i] + (i % DIM < PAIRS ? cos(angle) : sin(angle));
     }
-    struct pe__phases phases = phases_of(&pairing, false);
+    struct pe__phases phases = phases_added(&pairing);
     for (size_t token = 0; token < TOKENS; token++)
         for (size_t pair = 0; pair < PAIRS; pair++) {
             size_t i = pair * TOKENS + token;

@@ -12,7 +12,15 @@
 #include "schema.h"
 #include "service.h"
 
-#define KINDS_MAX 64
+#define KINDS_MAX  64
+#define ROUTES_MAX 128
+
+/* What there is of a kind, with its usual parameters: answers, by route, and positions. Found at
+ * the start, since specs take memory of libraries that end the process where there is none. */
+static struct offered {
+    bool answers[ROUTES_MAX];
+    double positions_end;
+} offered[KINDS_MAX];
 
 const struct catalogue_absent catalogue_absent[] = {
 #define NOT_OFFERED(name, title, reason) {name, title, reason},
@@ -102,24 +110,44 @@ static bool answers(const struct route *route, const struct pe_spec *spec)
            endpoint->acts >> spec->kind->acts & 1 && (!endpoint->takes || endpoint->takes(spec));
 }
 
-/* What there is of a kind, with its usual parameters: answers, and positions. */
+bool catalogue_prepare(void)
+{
+    if (pe_kinds_n() > KINDS_MAX || api_routes_n > ROUTES_MAX)
+        return false;
+    for (size_t kind = 0; kind < pe_kinds_n(); kind++) {
+        struct offered *own = &offered[kind];
+        struct pe_faults faults = {0};
+        struct pe_spec spec;
+        pe_spec_init(&spec, pe_kind_at(kind));
+        bool known = pe_spec_finish(&spec, &faults);
+        for (size_t i = 0; known && i < api_routes_n; i++)
+            own->answers[i] = answers(&api_routes[i], &spec);
+        own->positions_end = known ? pe_positions_end(&spec) : INFINITY;
+        pe_spec_release(&spec);
+    }
+    return true;
+}
+
+static size_t index_of(const struct pe_kind *kind)
+{
+    size_t i = 0;
+    while (pe_kind_at(i) != kind)
+        i++;
+    return i;
+}
+
 static void add_offered(struct tree *parent, const struct pe_kind *kind)
 {
+    const struct offered *own = &offered[index_of(kind)];
     struct tree *array = tree_array(parent, "endpoints");
-    struct pe_faults faults = {0};
-    struct pe_spec spec;
 
-    pe_spec_init(&spec, kind);
-    bool known = pe_spec_finish(&spec, &faults);
-    for (size_t i = 0; known && i < api_routes_n; i++)
-        if (answers(&api_routes[i], &spec))
+    for (size_t i = 0; i < api_routes_n; i++)
+        if (own->answers[i])
             tree_string(array, NULL, api_routes[i].path);
-    double end = known ? pe_positions_end(&spec) : INFINITY;
-    if (isfinite(end))
-        tree_integer(parent, "positions_end", (int64_t)end);
+    if (isfinite(own->positions_end))
+        tree_integer(parent, "positions_end", (int64_t)own->positions_end);
     else
         tree_null(parent, "positions_end");
-    pe_spec_release(&spec);
 }
 
 static void add_kind(struct tree *parent, const struct pe_kind *kind)

@@ -8,6 +8,10 @@
 
 const char *catalogue_by(enum pe_acts acts); /* "rotation" */
 
+/* Once, before threads: what is offered of each kind. False: there are more than there is room for.
+ */
+bool catalogue_prepare(void);
+
 /* What is no kind here, and why. */
 struct catalogue_absent {
     const char *name, *title, *reason;

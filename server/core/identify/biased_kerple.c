@@ -81,8 +81,8 @@ static void read_points(const struct pe__biased *biased, size_t head, struct hea
         size_t group = n > 1 ? i * (biased->groups - 1) / (n - 1) : 0;
         struct pe__bounds level = pe__level(biased, head, group);
         if (!isnan(level.middle))
-            out->at[out->n++] = (struct point){fabs(biased->offset[group]), level.middle,
-                                               pe__off(biased, &level)};
+            out->at[out->n++] =
+                (struct point){fabs(biased->offset[group]), level.middle, pe__off(biased, &level)};
     }
 }
 
