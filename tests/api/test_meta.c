@@ -69,6 +69,9 @@ Test(meta, limits)
         {"json_depth", "levels", "(none)", 32},
         {"position", "tokens", "(none)", 9007199254740992.0},
         {"positions", "positions", "(none)", 1 << 20},
+        {"identified_elements", "elements", "(none)", 1 << 20},
+        {"identified_dim", "channels", "(none)", 2048},
+        {"identified_by", "encodings tried", "(none)", 20000},
     };
     struct request request;
     call(&request, "GET", "/v1/limits", NULL);

@@ -192,6 +192,11 @@ static void add_core_limits(struct tree *limits)
     add_limit(limits, "segments", PE_SEGMENTS_MAX, "segments", NULL, err_slug(ERR_limit_exceeded));
     add_limit(limits, "dim", PE_DIM_MAX, "channels", NULL, invalid);
     add_limit(limits, "heads", PE_HEADS_MAX, "heads", NULL, invalid);
+    add_limit(limits, "identified_elements", (double)PE_IDENTIFY_ELEMENTS_MAX, "elements", NULL,
+              err_slug(ERR_limit_exceeded));
+    add_limit(limits, "identified_dim", PE_IDENTIFY_DIM_MAX, "channels", NULL,
+              err_slug(ERR_limit_exceeded));
+    add_limit(limits, "identified_by", PE_IDENTIFY_TRIED_MAX, "encodings tried", NULL, NULL);
 }
 
 enum step limits_quick(struct request *request)
