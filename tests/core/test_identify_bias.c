@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/golden_biases.h"
 #include "core/golden_t5.h"
 #include "core/plan_from.h"
 #include "golden/golden.h"
@@ -280,8 +279,8 @@ static const struct {
     void (*draw)(char *text, size_t size, size_t heads);
     size_t n;
 } kinds[] = {
-    {"alibi", draw_alibi, 240}, {"kerple", draw_kerple, 120}, {"sandwich", draw_sandwich, 80},
-    {"t5", draw_t5, 120},       {"swin", draw_swin, 60},      {"fire", draw_fire, 16},
+    {"alibi", draw_alibi, 120}, {"kerple", draw_kerple, 60}, {"sandwich", draw_sandwich, 50},
+    {"t5", draw_t5, 70},        {"swin", draw_swin, 40},     {"fire", draw_fire, 16},
 };
 
 static struct ask draw(size_t kind)
@@ -322,14 +321,143 @@ Test(identify_bias, finds_random_specs_again)
             unique += sure;
             if (sure && !best)
                 wrong++;
-            if (!best && (sure || !among))
+            if (!best && sure)
                 show(&ask, &found);
             release(&found);
         }
-        fprintf(stderr, "%s: %zu of %zu right, %zu unique, %zu of these wrong\n", kinds[kind].kind,
-                right, kinds[kind].n, unique, wrong);
         cr_expect_eq(wrong, 0, "%s: %zu of %zu wrong", kinds[kind].kind, wrong, unique);
+        cr_expect_gt(unique, kinds[kind].n / 20, "%s", kinds[kind].kind);
         cr_expect_geq(10 * right, 9 * kinds[kind].n, "%s: %zu of %zu", kinds[kind].kind, right,
                       kinds[kind].n);
     }
+}
+
+/* ---- What libraries gave ------------------------------------------------------------------- */
+
+/* Asks for the bias of `heads` by a function of the head and of key - query, between queries and
+ * keys of f32. */
+static void give(struct found *found, size_t heads, struct pe_positions queries,
+                 struct pe_positions keys,
+                 double (*bias)(const void *context, size_t head, double relative),
+                 const void *context)
+{
+    size_t pairs = queries.n * keys.n;
+    *found = (struct found){.keys = keys, .queries = queries};
+    allocate(found, heads * pairs);
+    for (size_t i = 0; i < heads * pairs; i++)
+        pe_store(
+            PE_F32, found->y, i,
+            bias(context, i / pairs, keys.at[0][i % keys.n] - queries.at[0][i % pairs / keys.n]));
+    found->scores = (struct pe_biased){.y_dtype = PE_F32,
+                                       .y = found->y,
+                                       .batches = 1,
+                                       .heads = heads,
+                                       .queries = &found->queries,
+                                       .keys = &found->keys};
+    identify(found, PE_F32);
+}
+
+static double line(const void *slopes, size_t head, double relative)
+{
+    return -((const double *)slopes)[head] * fabs(relative);
+}
+
+/* Slopes of BLOOM, MPT and Falcon, which have errors of f32 and bf16; of the numbers of heads that
+ * the spec names. */
+Test(identify_bias, finds_the_slopes_of_libraries)
+{
+    double at[12], slopes[128];
+    json_t *document = golden_load("hf_alibi.json");
+    const json_t *entry;
+    size_t i, n = 0;
+    for (size_t k = 0; k < N(at); k++)
+        at[k] = (double)k;
+    json_array_foreach(json_object_get(document, "cases"), i, entry)
+    {
+        const char *kind = json_string_value(json_object_get(entry, "kind"));
+        size_t heads = (size_t)json_integer_value(json_object_get(entry, "heads"));
+        double bias_max = json_number_value(json_object_get(entry, "alibi_bias_max"));
+        struct found found;
+        if (!strstr(kind, "slopes") || strstr(kind, "falcon") || heads < 2)
+            continue;
+        const json_t *list = json_object_get(json_object_get(entry, "slopes"), "data");
+        cr_assert_eq(golden_list(list, slopes, N(slopes)), heads);
+        give(&found, heads, positions_of(at, N(at)), positions_of(at, N(at)), line, slopes);
+        const struct pe_spec *best = &found.job.found[0].spec;
+        cr_expect(found.job.rivals_n > 0 && strcmp(best->kind->name, "alibi") == 0 &&
+                      pe_spec_number(best, "heads") == (double)heads &&
+                      !pe_params_get(&best->params, "slopes")->set,
+                  "%s of %zu heads", kind, heads);
+        const struct pe_value *exponent = pe_params_get(&best->params, "bias_max");
+        if (bias_max != 0 && bias_max != 8)
+            cr_expect_eq(exponent->number, bias_max, "%zu heads", heads);
+        release(&found);
+        n++;
+    }
+    cr_expect_gt(n, 20);
+    json_decref(document);
+}
+
+/* The bucket of a recorded case, which holds until the next one; as a number of its own. */
+static double bucket_value(const void *context, size_t head, double relative)
+{
+    const struct golden_t5 *golden = context;
+    size_t i = 0;
+    while (i + 1 < golden->n && (double)golden->at[i + 1].relative <= relative)
+        i++;
+    return (double)pe_draw(5, "buckets", 2 * (uint64_t)golden->at[i].bucket + head) * 0x1p-64;
+}
+
+Test(identify_bias, finds_the_buckets_of_libraries)
+{
+    double at[512];
+    size_t n = 0;
+    for (size_t k = 0; k < N(at); k++)
+        at[k] = (double)k;
+    for (size_t i = 0; i < N(golden_t5); i++) {
+        const struct golden_t5 *golden = &golden_t5[i];
+        struct found found;
+        if (!golden->dense || golden->buckets > 64)
+            continue;
+        give(&found, 2, positions_of(at + N(at) / 2, 1), positions_of(at, N(at)), bucket_value,
+             golden);
+        const struct pe_spec *best = &found.job.found[0].spec;
+        cr_expect(found.job.rivals_n > 0 && strcmp(best->kind->name, "t5") == 0 &&
+                      pe_spec_number(best, "buckets") == golden->buckets &&
+                      pe_spec_number(best, "bidirectional") == golden->bidirectional,
+                  "%d buckets to %d", golden->buckets, golden->max_distance);
+        release(&found);
+        n++;
+    }
+    cr_expect_gt(n, 3);
+}
+
+/* ---- What scores do not tell --------------------------------------------------------------- */
+
+Test(identify_bias, says_what_it_is_made_of)
+{
+    struct ask ask = {.text = "alibi:heads=4", .dtype = PE_F32, .tokens = 12, .batches = 2};
+    struct found found;
+    for (size_t i = 0; i < ask.tokens; i++)
+        ask.at[i] = (double)i;
+    ask.causal = true;
+    make(&ask, &found);
+    cr_expect_eq(found.job.confidence, PE_IDENTIFIED_UNIQUE);
+    cr_expect_eq(found.scores.masked, PE_MASKED_CAUSAL);
+    cr_expect_eq(found.scores.masked_n, 66);
+    cr_expect_eq(found.scores.hangs_on, PE_HANGS_ON_DISTANCE);
+    /* One score of one batch is another, then of both. */
+    float *y = found.y;
+    y[0] += 1;
+    pe_identify_release(&found.job);
+    cr_expect_eq(pe_identify_bias(&found.scores, &found.job), PE_OK);
+    cr_expect_eq(found.scores.hangs_on, PE_HANGS_ON_BATCH);
+    cr_expect_eq(found.job.confidence, PE_IDENTIFIED_NOT);
+    y[4 * 144] += 1;
+    pe_identify_release(&found.job);
+    cr_expect_eq(pe_identify_bias(&found.scores, &found.job), PE_OK);
+    cr_expect_eq(found.scores.hangs_on, PE_HANGS_ON_PLACES);
+    cr_expect_eq(found.job.confidence, PE_IDENTIFIED_NOT);
+    cr_expect_eq(found.scores.contradiction.head, 0);
+    release(&found);
 }

@@ -236,7 +236,7 @@ const char *identify_scores_advice(struct job *job, const struct identify *own, 
     struct arena *arena = &job->request->arena;
     const char *all[3];
     size_t n = 0;
-    if (result->rivals_n == 0) {
+    if (!best || result->rivals_n == 0) {
         all[n++] = unexplained(arena, &own->biased);
         all[n++] = "check that x has the scores before the bias, scaled as they are in y";
     } else if (best->table) {

@@ -17,6 +17,9 @@ enum { PE__COST_RULE = 1, PE__COST_NUMBERS = 12, PE__COST_TABLE = 12 };
 
 #define PE__BIASED_TABLES ((size_t)1 << 19) /* numbers of all tables that are recovered */
 
+#define PE__SUMS_UNIT  1e-6    /* how far off the terms of a sum are, whatever y is rounded to */
+#define PE__SHORT_UNIT 0x1p-20 /* y of a larger unit is of 16 bits */
+
 struct pe__bounds {
     double middle, width; /* middle NaN: nothing is known */
 };

@@ -231,7 +231,7 @@ static bool is_hidden(const struct pe__biased *biased, const struct form *form)
 void pe__biased_alibi(struct pe__biased *biased)
 {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct slopes slopes;
+        struct slopes slopes = {.low = {0}};
         double form_cost = i > 0;
         if (is_hidden(biased, &forms[i]) || !read_slopes(biased, &forms[i], &slopes))
             continue;

@@ -90,7 +90,9 @@ static void tally_pair(struct trial *trial, size_t head, size_t pair)
     double made = made_of(trial, head, pair), off = fabs(at.middle - made);
     trial->squares += off * off;
     trial->n++;
-    if (!(off <= at.width + biased->library * fmax(fabs(made), trial->cancelled))) {
+    double library = biased->library;
+    double limit = library * fabs(made) + fmin(library, PE__SUMS_UNIT) * trial->cancelled;
+    if (!(off <= at.width + limit)) {
         if (trial->within)
             trial->contradiction = (struct pe_contradiction){head, pair / biased->keys,
                                                              pair % biased->keys, at.middle, made};
@@ -232,13 +234,20 @@ bool pe__biased_is_ruled(const struct pe__biased *biased)
     return job->rivals_n > 0 && price_of(&job->found[0]) + FAR_FETCHED < PE__COST_NUMBERS;
 }
 
+/* Beside what gives every bit, of itself, only what does likewise. */
+static bool is_rival(const struct pe_candidate *best, const struct pe_candidate *other)
+{
+    bool exact = best->explains == PE_EXPLAINS_BITS && !best->spec.table;
+    return other->explains != PE_EXPLAINS_NOT && (!exact || other->explains == PE_EXPLAINS_BITS) &&
+           price_of(other) <= price_of(best) + FAR_FETCHED;
+}
+
 void pe__biased_conclude(struct pe__biased *biased)
 {
     struct pe_identify *job = biased->search.job;
     job->rivals_n = 0;
     job->more = job->axes_open = false;
-    while (job->rivals_n < job->found_n && job->found[job->rivals_n].explains != PE_EXPLAINS_NOT &&
-           price_of(&job->found[job->rivals_n]) <= price_of(&job->found[0]) + FAR_FETCHED)
+    while (job->rivals_n < job->found_n && is_rival(&job->found[0], &job->found[job->rivals_n]))
         job->more = job->found[job->rivals_n++].open || job->more;
     bool open = job->rivals_n > 1 || job->more || job->distinct < 2;
     job->confidence = job->rivals_n == 0 ? PE_IDENTIFIED_NOT

@@ -254,7 +254,7 @@ static bool is_one(const double *list, size_t n)
 
 static void propose(struct pe__biased *biased, const struct form *form)
 {
-    double parameters[PE_HEADS_MAX], weights[PE_HEADS_MAX];
+    double parameters[PE_HEADS_MAX] = {0}, weights[PE_HEADS_MAX] = {0};
     struct head head = {.form = form};
     bool open = false, straight = true;
     size_t n = biased->heads;

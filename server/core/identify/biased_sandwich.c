@@ -89,7 +89,7 @@ static bool read_sums(const struct pe__biased *biased, struct sums *out)
 static bool agrees(const struct pe__biased *biased, const struct sums *sums, size_t dim,
                    double base)
 {
-    double room = (biased->library + SAME) * (double)(dim / 2);
+    double room = (fmin(biased->library, PE__SUMS_UNIT) + SAME) * (double)(dim / 2);
     for (size_t i = 0; i < sums->n; i++) {
         double sum = sum_of(dim, base, sums->distance[i]);
         if (sum < sums->low[i] - room || sum > sums->high[i] + room)
@@ -103,7 +103,8 @@ static bool offer(struct pe__biased *biased, size_t dim, double base, double cos
     struct pe__draft draft = pe__biased_draft(biased, "sandwich");
     pe__draft_number(&draft, "dim", (double)dim);
     pe__draft_number(&draft, "base", base);
-    return pe__biased_offer(biased, &draft, cost, false);
+    /* In 16 bits other widths and bases round alike. */
+    return pe__biased_offer(biased, &draft, cost, biased->unit > PE__SHORT_UNIT);
 }
 
 /* The base at which the sum of the nearest distance is this; sums of small angles fall with it. */
@@ -127,7 +128,7 @@ static void offer_fitted(struct pe__biased *biased, const struct sums *sums, siz
             nearest = i;
     if (sums->distance[nearest] > PE__PI)
         return;
-    double room = (biased->library + SAME) * (double)(dim / 2);
+    double room = (fmin(biased->library, PE__SUMS_UNIT) + SAME) * (double)(dim / 2);
     double low = base_of(dim, sums->distance[nearest], sums->high[nearest] + room);
     double high = base_of(dim, sums->distance[nearest], fmax(sums->low[nearest] - room, 0));
     if (!(low < high))

@@ -285,8 +285,8 @@ static void try_buckets(const struct sides *sides, struct shortlist *list, size_
         near.n--;
     if (cost_of(&rule, &near, UNSEEN_MAX) > UNSEEN_MAX)
         return;
-    for (double at = (double)rule.near + 1; at <= scanned; at++) {
-        reach(&rule, at);
+    for (size_t at = (size_t)rule.near + 1; at <= (size_t)scanned; at++) {
+        reach(&rule, (double)at);
         try(sides, list, rule, false);
     }
     if (bound_distance(&rule, &sides->past, &low, &high) &&
