@@ -86,7 +86,7 @@ static bool write_choices(const struct pe__search *search, const struct family *
 static struct pe__estimate base_of(struct pe__search *search)
 {
     double scales[PE__TRIED], ln = 0;
-    bool more;
+    bool more = false;
     for (size_t i = 0; i < search->phases.pairs; i++)
         search->z[i] = -1;
     struct pe__estimate scale = pe__fit_factor(search, search->z);
@@ -103,7 +103,7 @@ static void propose_denominators(struct pe__search *search, const struct pe__dra
     static const double usual[] = {0, 1, 0.5}, bases[] = {10000, 1000, 100, 1000000};
     struct pe__draft own = *draft;
     double half = (double)(search->given.x->dim / 2), shifts[PE__TRIED];
-    bool more;
+    bool more = false;
     for (size_t i = 1; i < sizeof usual / sizeof *usual; i++) {
         pe__draft_number(&own, "freq_shift", usual[i]);
         pe__search_propose(search, &own);

@@ -165,7 +165,7 @@ static void offer_exponents(struct pe__biased *biased, const struct form *form,
 {
     size_t n = sloping(biased, slopes);
     double found[PE_IDENTIFY_FOUND_MAX];
-    bool more, offered = false;
+    bool more = false, offered = false;
     if (n < 2)
         return;
     size_t at = power_below(n) - 1;
@@ -208,7 +208,7 @@ static void offer_numbers(struct pe__biased *biased, const struct form *form,
     bool open = false;
     for (size_t head = 0; head < biased->heads; head++) {
         double low = slopes->low[head], high = slopes->high[head];
-        bool more;
+        bool more = false;
         if (low <= 0)
             numbers[head] = 0;
         else if (pe__decimals(low, high, &numbers[head], 1, &more) == 0)

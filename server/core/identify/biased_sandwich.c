@@ -122,7 +122,7 @@ static void offer_fitted(struct pe__biased *biased, const struct sums *sums, siz
 {
     size_t nearest = 0;
     double bases[8];
-    bool more;
+    bool more = false;
     for (size_t i = 1; i < sums->n; i++)
         if (sums->distance[i] < sums->distance[nearest])
             nearest = i;

@@ -258,7 +258,7 @@ static void try_between(const struct sides *sides, struct shortlist *list, struc
     reach(&rule, last);
     bool all =
         shows_all(&rule, &sides->past) || (rule.bidirectional && shows_all(&rule, &sides->future));
-    bool more, open = first < last && !all, offered = false;
+    bool more = false, open = first < last && !all, offered = false;
     double number;
     for (size_t i = 0; i < sizeof reached / sizeof *reached; i++)
         if (first <= reached[i] && reached[i] <= last) {

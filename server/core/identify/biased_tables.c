@@ -57,7 +57,7 @@ static bool offer_seeded(struct pe__biased *biased, const struct pe__draft *draf
 {
     for (size_t seed = 0; seed < SEEDS; seed++) {
         double low, high, std;
-        bool more;
+        bool more = false;
         struct pe__draft seeded = *draft;
         if (!deviation(biased, shown, seed, &low, &high) ||
             pe__decimals(low, high, &std, 1, &more) == 0)

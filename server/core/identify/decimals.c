@@ -60,7 +60,7 @@ struct found {
     double *out;
     size_t n, max;
     double middle;
-    bool *more;
+    bool more;
 };
 
 /* Puts a number into its place among those of as many digits, from `first` on; where there is no
@@ -70,7 +70,7 @@ static bool insert(struct found *found, size_t first, double value)
     size_t i = found->n;
     double away = fabs(value - found->middle);
     if (i == found->max) {
-        *found->more = true;
+        found->more = true;
         if (i == first || away >= fabs(found->out[i - 1] - found->middle))
             return false;
         i--;
@@ -92,12 +92,12 @@ static bool is_among(const struct found *found, double value)
 }
 
 /* Where to begin with `max` of the wholes from low to high: around the middle. */
-static double first_whole(double low, double high, double middle, const struct found *found)
+static double first_whole(double low, double high, double middle, struct found *found)
 {
     double first = ceil(low), last = floor(high), max = (double)found->max;
     if (!(last - first >= max))
         return first;
-    *found->more = true;
+    found->more = true;
     return fmax(first, fmin(ceil(middle - max / 2), last - max + 1));
 }
 
@@ -108,12 +108,12 @@ static void of_unit(double low, double high, int e, struct found *found, size_t 
     double m = first_whole(low / unit, high / unit, found->middle / unit, found);
     if (m - 1 < low / unit && decimal(m - 1, e) >= low)
         m -= 1; /* the quotient was rounded up */
-    for (m = m < 1 ? 1 : m; decimal(m, e) <= high; m += 1) {
+    m = m < 1 ? 1 : m;
+    for (bool on = true; on && decimal(m, e) <= high;) {
         double value = decimal(m, e);
-        if (value < low || is_among(found, value))
-            continue;
-        if (!insert(found, first, value) && value > found->middle)
-            break;
+        bool fresh = value >= low && !is_among(found, value);
+        on = !fresh || insert(found, first, value) || value <= found->middle;
+        m += 1;
     }
 }
 
@@ -131,7 +131,7 @@ static void of_digits(double low, double high, int digits, struct found *found)
 
 size_t pe__decimals(double low, double high, double *out, size_t max, bool *more)
 {
-    struct found found = {out, 0, max, (low + high) / 2, more};
+    struct found found = {out, 0, max, (low + high) / 2, false};
     if (!(low <= high) || !(high >= decimal(1, -TENS_MAX)) || !(high <= ten_to(TENS_MAX)))
         return 0;
     for (int digits = 1; digits <= DIGITS_MAX && (digits <= PE__SHORT_DIGITS || found.n == 0);
@@ -139,17 +139,19 @@ size_t pe__decimals(double low, double high, double *out, size_t max, bool *more
         of_digits(low, high, digits, &found);
     if (found.n == 0 && max > 0)
         out[found.n++] = low + (high - low) / 2;
+    *more = *more || found.more;
     return found.n;
 }
 
 size_t pe__wholes(double low, double high, double *out, size_t max, bool *more)
 {
-    struct found found = {out, 0, max, (low + high) / 2, more};
+    struct found found = {out, 0, max, (low + high) / 2, false};
     if (!(low <= high))
         return 0;
     double m = first_whole(low, high, found.middle, &found);
     while (m <= high && (insert(&found, 0, m) || m < found.middle))
         m += 1;
+    *more = *more || found.more;
     if (found.n > 0)
         return found.n;
     size_t n = pe__decimals(low < 0 ? -high : low, low < 0 ? -low : high, out, max, more);

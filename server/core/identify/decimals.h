@@ -19,7 +19,7 @@ struct pe__estimate {
 int pe__digits(double x);
 /* Decimals in [low, high], 0 <= low: all of at most PE__SHORT_DIGITS digits; where there are none
  * those of the fewest digits. The ones of fewer digits first, then by how near they are to the
- * middle. At most `max`; *more: there are more. Returns how many. */
+ * middle. At most `max`; *more becomes true where there are more. Returns how many. */
 size_t pe__decimals(double low, double high, double *out, size_t max, bool *more);
 /* The same for any sign of the interval, and whole numbers as far as there are any. */
 size_t pe__wholes(double low, double high, double *out, size_t max, bool *more);

@@ -147,11 +147,12 @@ static bool is_alone(struct pe__search *search, const struct pe_candidate *candi
     struct pe_candidate other = *candidate;
     struct pe_value *base = pe__params_value(&other.spec.params, "base");
     const struct pe_value *scaling = pe__params_value(&other.spec.params, "scaling");
-    double number = base && base->set ? base->number : 0;
-    if (spec->kind->acts != PE_ROTATES || pe_spec_pairs(spec) < APART_PAIRS ||
-        search->job->distinct < APART_TIMES || pe_spec_attention(spec) != 1 || number == 0 ||
-        pe__digits(number) > PE__SHORT_DIGITS || (scaling && scaling->set && scaling->number != 0))
+    if (!base || !base->set || pe__digits(base->number) > PE__SHORT_DIGITS ||
+        spec->kind->acts != PE_ROTATES || pe_spec_pairs(spec) < APART_PAIRS ||
+        search->job->distinct < APART_TIMES || pe_spec_attention(spec) != 1 ||
+        (scaling && scaling->set && scaling->number != 0))
         return false;
+    double number = base->number;
     for (int sign = -1; sign <= 1; sign += 2) {
         other.explains = PE_EXPLAINS_NOT;
         base->number = number * (1 + sign * APART);

@@ -74,7 +74,7 @@ static bool lengths_agree(const struct pe__search *search)
 void pe__search_propose(struct pe__search *search, const struct pe__draft *draft)
 {
     double origins[PE__ORIGINS_MAX];
-    bool more;
+    bool more = false;
     size_t n = pe__search_origins(search, origins, &more), since = search->kept;
     for (size_t i = 0; i < n && !search->stopped; i++) {
         struct pe__draft own = *draft;
