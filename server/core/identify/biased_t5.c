@@ -26,7 +26,7 @@ struct side {
     const double *distance, *log; /* and its logarithm, of 0 that of 1 */
     /* Of distance i and the one before it, i >= 1: whether their biases differ; else what it costs
      * to say that they are of two buckets all the same. */
-    const bool *differs;
+    const unsigned char *differs; /* as a bool */
     const double *cost;
 };
 
@@ -73,7 +73,7 @@ static void read_side(const struct pe__biased *biased, bool future, double *memo
 {
     double *distance = memory, *cost = memory + biased->groups;
     double *log = memory + 2 * biased->groups;
-    bool *differs = (bool *)(memory + 3 * biased->groups);
+    unsigned char *differs = (unsigned char *)(memory + 3 * biased->groups);
     size_t before = 0;
     *out = (struct side){0, distance, log, differs, cost};
     for (size_t i = 0; i < biased->groups; i++) {
@@ -259,7 +259,7 @@ static void try_between(const struct sides *sides, struct shortlist *list, struc
     bool all =
         shows_all(&rule, &sides->past) || (rule.bidirectional && shows_all(&rule, &sides->future));
     bool more = false, open = first < last && !all, offered = false;
-    double number;
+    double number = 0;
     for (size_t i = 0; i < sizeof reached / sizeof *reached; i++)
         if (first <= reached[i] && reached[i] <= last) {
             reach(&rule, reached[i]);

@@ -56,7 +56,7 @@ static bool offer_seeded(struct pe__biased *biased, const struct pe__draft *draf
                          const struct pe__shown *shown, double extra, bool open)
 {
     for (size_t seed = 0; seed < SEEDS; seed++) {
-        double low, high, std;
+        double low, high, std = 0;
         bool more = false;
         struct pe__draft seeded = *draft;
         if (!deviation(biased, shown, seed, &low, &high) ||
