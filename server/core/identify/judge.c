@@ -16,6 +16,7 @@
 /* How much more there may be to say: a long number always fits somewhere. In 16 bits short ones
  * do, too, and nothing can be left out. */
 #define FAR_FETCHED 8
+#define HIDDEN      2 /* units of y: a smaller angle may be none */
 #define LIKEWISE    4 /* times the squared error of the best, within the limits of libraries */
 
 /* ---- Pairs against the limits of libraries --------------------------------------------------- */
@@ -285,6 +286,23 @@ static bool is_rival(const struct pe_candidate *best, const struct pe_candidate 
             other->phase_rms * other->phase_rms <= LIKEWISE * floor);
 }
 
+/* Whether a pair turns so little that it may as well stand still, as behind kept_pairs. */
+static bool hides_pairs(const struct pe__search *search, const struct pe_spec *spec)
+{
+    double slowest = INFINITY, farthest = 0, origin = pe__origin_of(spec);
+    if (spec->kind->acts != PE_ROTATES)
+        return false;
+    for (size_t pair = 0; pair < pe_spec_pairs(spec); pair++) {
+        double speed = fabs(pe__speed_of(spec, pair));
+        slowest = speed > 0 && speed < slowest ? speed : slowest;
+    }
+    for (size_t axis = 0; axis < search->given.axes; axis++)
+        for (size_t i = 0; i < search->order_n; i++)
+            farthest =
+                fmax(farthest, fabs(search->given.at[axis][search->order[axis][i]] - origin));
+    return slowest * farthest < HIDDEN * search->unit;
+}
+
 /* Rivals that give other numbers come behind the best; then what says the same otherwise. */
 static void count_rivals(struct pe__search *search)
 {
@@ -308,6 +326,7 @@ static void count_rivals(struct pe__search *search)
         job->more = job->more || job->found[i].open;
         job->axes_open = job->axes_open || job->found[i].axes_open;
     }
+    job->more = job->more || (job->rivals_n > 0 && hides_pairs(search, &job->found[0].spec));
     bool open = job->rivals_n > 1 || job->more || job->axes_open;
     job->confidence = job->rivals_n == 0 ? PE_IDENTIFIED_NOT
                       : open             ? PE_IDENTIFIED_AMBIGUOUS
