@@ -8,39 +8,6 @@
 
 #include "apply.h"
 
-/* n consecutive positions from `first`. */
-static bool count_up(struct job *job, size_t n, double first, const char *where,
-                     struct position_lists *out)
-{
-    double *at = job_alloc(job, n, sizeof *at);
-    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
-    if (!at || !list)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        at[i] = first + (double)i;
-    *list = (struct pe_positions){.axes = 1, .n = n, .at = {at}};
-    *out = (struct position_lists){.list = list, .lists_n = 1, .where = where};
-    size_t len = pe_positions_print(at, n, NULL, 0);
-    char *text = job_alloc(job, len + 1, 1);
-    if (text)
-        pe_positions_print(at, n, text, len + 1);
-    out->text = n > 0 ? text : NULL; /* no text says: no positions */
-    return text != NULL;
-}
-
-static bool read_side(struct job *job, const char *name, size_t n, double first,
-                      struct position_lists *out)
-{
-    if (!job_key(job, name)->set)
-        return count_up(job, n, first, name, out);
-    if (!job_positions(job, name, &job->specs[0].spec, 1, out))
-        return false;
-    if (out->list->n == n)
-        return true;
-    return err_add(&job->request->err, ERR_shape_mismatch, out->where, NULL,
-                   "%zu positions for %zu rows or columns of scores", out->list->n, n);
-}
-
 static void output_state(struct job *job, const struct apply *own)
 {
     static const char *const names[] = {"batch", "head", "position", "key"};
@@ -181,8 +148,9 @@ bool apply_scores_prepare(struct job *job, struct apply *own)
             heads, rank);
     size_t queries = scores->shape[rank - 2], keys = scores->shape[rank - 1];
     /* A shorter query side ends where the keys end, as in decoding with a cache. */
-    if (!read_side(job, "k_positions", keys, 0, &own->keys) ||
-        !read_side(job, "positions", queries, (double)keys - (double)queries, &own->queries))
+    if (!job_positions_side(job, "k_positions", &job->specs[0].spec, keys, 0, &own->keys) ||
+        !job_positions_side(job, "positions", &job->specs[0].spec, queries,
+                            (double)keys - (double)queries, &own->queries))
         return false;
     if (!apply_stages(job, scores->dtype) || !check_work(job, own))
         return false;

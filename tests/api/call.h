@@ -31,6 +31,23 @@ static inline json_t *call_ask(const char *target, const char *body, int status)
     return json;
 }
 
+/* What POST says in sentences, whose lines are wrapped, as one line; free it. */
+static inline char *call_sentences(const char *target, const char *body)
+{
+    struct request request;
+    call(&request, "POST", target, body);
+    char *says = strdup(call_body(&request));
+    for (char *at = says; *at; at++)
+        *at = *at == '\n' ? ' ' : *at;
+    call_end(&request);
+    return says;
+}
+
+static inline void call_says(const char *text, const char *part)
+{
+    cr_expect(strstr(text, part), "no \"%s\" in: %s", part, text);
+}
+
 /* A request that is refused. */
 struct call_refusal {
     const char *target, *body; /* body NULL: a GET */

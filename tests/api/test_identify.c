@@ -70,14 +70,9 @@ static json_t *identified(json_t *x, json_t *y, const char *axes)
 /* The same question, answered in sentences; free it. */
 static char *sentences(json_t *x, json_t *y, const char *axes)
 {
-    struct request request;
     json_t *body = json_pack("{s:O,s:O,s:s}", "x", x, "y", y, "axes", axes);
     char *text = json_dumps(body, JSON_REAL_PRECISION(17));
-    call(&request, "POST", PATH ".txt", text);
-    char *says = strdup(call_body(&request));
-    for (char *at = says; *at; at++) /* lines are wrapped */
-        *at = *at == '\n' ? ' ' : *at;
-    call_end(&request);
+    char *says = call_sentences(PATH ".txt", text);
     free(text);
     json_decref(body);
     return says;
@@ -86,11 +81,6 @@ static char *sentences(json_t *x, json_t *y, const char *axes)
 static const char *best_text(const json_t *answer, const char *key)
 {
     return call_text(json_object_get(answer, "best"), key);
-}
-
-static void expect_says(const char *text, const char *part)
-{
-    cr_expect(strstr(text, part), "no \"%s\" in: %s", part, text);
 }
 
 static void expect_advice(const json_t *answer, const char *part)
@@ -116,11 +106,11 @@ static void expect_finding(json_t *x, json_t *y, const char *axes, const struct 
     cr_expect_str_eq(best_text(answer, "compact"), finding->compact);
     cr_expect_str_eq(best_text(answer, "twist"), finding->twist, "%s", finding->compact);
     cr_expect_str_eq(best_text(answer, "stages"), finding->stages, "%s", finding->compact);
-    expect_says(best_text(answer, "says"), finding->says);
+    call_says(best_text(answer, "says"), finding->says);
     if (finding->advice)
         expect_advice(answer, finding->advice);
-    expect_says(text, finding->compact);
-    expect_says(text, finding->text);
+    call_says(text, finding->compact);
+    call_says(text, finding->text);
     free(text);
     json_decref(answer);
 }
@@ -136,9 +126,9 @@ Test(identify, sees_heads_and_tokens_in_each_others_place)
     char *text = sentences(x, y, "thd");
     cr_expect_str_eq(best_text(answer, "compact"), "rope:dim=16,layout=half");
     cr_expect_str_eq(call_text(answer, "axes"), "htd");
-    expect_says(best_text(answer, "says"), "posted as thd, it is htd");
+    call_says(best_text(answer, "says"), "posted as thd, it is htd");
     expect_advice(answer, "transpose, or say axes=htd");
-    expect_says(text, "heads and tokens in each other's place");
+    call_says(text, "heads and tokens in each other's place");
     free(text);
     json_decref(answer);
     answer = identified(x, y, "htd");
@@ -205,9 +195,9 @@ Test(identify, sees_what_is_of_k_only)
     json_t *answer = identified(x, x, "htd");
     char *text = sentences(x, x, "htd");
     cr_expect_str_eq(best_text(answer, "compact"), "none:dim=16");
-    expect_says(best_text(answer, "says"), "nothing was applied");
+    call_says(best_text(answer, "says"), "nothing was applied");
     expect_advice(answer, "only k is rotated");
-    expect_says(text, "only k is rotated: apply the encoding to q too");
+    call_says(text, "only k is rotated: apply the encoding to q too");
     free(text);
     json_decref(answer);
     json_t *body = json_pack("{s:s,s:s,s:O}", "spec", "xpos:dim=16", "axes", "htd", "k", x);

@@ -12,16 +12,10 @@ struct question {
     const char *body, *confidence, *compact, *says, *key, *text;
 };
 
-/* Lines are wrapped. */
 static void expect_sentence(const char *body, const char *part)
 {
-    struct request request;
-    call(&request, "POST", PATH ".txt", body);
-    char *says = strdup(call_body(&request));
-    for (char *at = says; *at; at++)
-        *at = *at == '\n' ? ' ' : *at;
-    cr_expect(strstr(says, part), "no \"%s\" in: %s", part, says);
-    call_end(&request);
+    char *says = call_sentences(PATH ".txt", body);
+    call_says(says, part);
     free(says);
 }
 

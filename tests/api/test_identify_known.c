@@ -67,6 +67,12 @@ Test(identify_known, keeps_what_is_not_searched)
     expect(SPEC, ",\"search\":\"shift,layout\"", NULL);
 }
 
+static void expect_refused(const struct call_refusal *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        call_refused(&rows[i]);
+}
+
 #define ASK(members) PATH, "{\"x\":[[1,2,3,4]],\"y\":[[1,2,3,4]]," members "}"
 
 Test(identify_known, refuses_what_is_no_part_of_a_spec)
@@ -95,8 +101,7 @@ Test(identify_known, refuses_what_is_no_part_of_a_spec)
         {ASK("\"known\":{\"dim\":8}"), 422, "/known", "4 channels, known says dim=8"},
         {ASK("\"known\":\"rope:dim=8\""), 422, "/known", "4 channels, known says dim=8"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        call_refused(&rows[i]);
+    expect_refused(rows, sizeof rows / sizeof *rows);
 }
 
 Test(identify_known, refuses_to_search_for_what_is_no_parameter)
@@ -112,8 +117,7 @@ Test(identify_known, refuses_to_search_for_what_is_no_parameter)
         {ASK("\"search\":\"kind\""), 400, "/search", "not a parameter"},
         {ASK("\"known\":{\"kind\":\"rope\"},\"search\":\"slopes\""), 400, "/search", "kind=rope"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        call_refused(&rows[i]);
+    expect_refused(rows, sizeof rows / sizeof *rows);
 }
 
 /* More names than are read, each of which is right. */

@@ -214,6 +214,26 @@ static bool stop(void *context)
     return request_expired(context);
 }
 
+bool identify_begin(struct job *job, struct identify *own, size_t work_bytes)
+{
+    struct pe_identify *result = &own->result;
+    result->dtype = own->dtype;
+    result->stop = stop;
+    result->stop_context = job->request;
+    result->work = job_scratch(job, work_bytes);
+    return result->work != NULL;
+}
+
+bool identify_ended(struct job *job, enum pe_status status)
+{
+    if (status == PE_STOPPED)
+        job_expired(job);
+    else if (status != PE_OK)
+        err_add(&job->request->err, ERR_overloaded, NULL, NULL,
+                "no memory for the tables of the encodings tried");
+    return status == PE_OK;
+}
+
 static bool run(struct job *job, struct identify *own)
 {
     struct pe_identify *result = &own->result;
@@ -221,22 +241,8 @@ static bool run(struct job *job, struct identify *own)
     result->y = &own->to;
     result->positions = own->positions.list;
     result->positions_n = own->positions.lists_n;
-    result->dtype = own->dtype;
-    result->stop = stop;
-    result->stop_context = job->request;
-    result->work = job_scratch(job, pe_identify_work_bytes(&own->from, own->positions.lists_n));
-    if (!result->work)
-        return false;
-    switch (pe_identify(result)) {
-    case PE_OK:
-        return true;
-    case PE_STOPPED:
-        job_expired(job);
-        return false;
-    default:
-        return err_add(&job->request->err, ERR_overloaded, NULL, NULL,
-                       "no memory for the tables of the encodings tried");
-    }
+    return identify_begin(job, own, pe_identify_work_bytes(&own->from, own->positions.lists_n)) &&
+           identify_ended(job, pe_identify(result));
 }
 
 /* The same with heads and tokens in each other's place. */

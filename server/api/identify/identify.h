@@ -55,6 +55,11 @@ const char *identify_dialect(const struct identify *own, const struct pe_candida
 /* The word for what else was done to the vectors; NULL: nothing. */
 const char *identify_twist(const struct pe_candidate *candidate);
 
+/* Around a search: what it needs of the request, with so much memory; whether it came to its end.
+ */
+bool identify_begin(struct job *job, struct identify *own, size_t work_bytes);
+bool identify_ended(struct job *job, enum pe_status status);
+
 /* [2, 3]. NULL without memory. */
 const char *identify_shape(struct job *job, const struct tensor *tensor);
 /* The narrowest format that holds every number of y. */

@@ -71,28 +71,6 @@ static bool read_heads(struct job *job, struct identify *own)
                    "y has %zu heads; at most %d are looked at", own->biased.heads, PE_HEADS_MAX);
 }
 
-/* Positions of queries or keys, counted from `first` where the key is not given. */
-static bool read_side(struct job *job, const char *name, size_t n, double first,
-                      struct position_lists *out)
-{
-    if (job_key(job, name)->set) {
-        if (!job_positions(job, name, NULL, 1, out))
-            return false;
-        return out->list->n == n ||
-               err_add(&job->request->err, ERR_shape_mismatch, out->where, NULL,
-                       "%zu positions for %zu rows or columns of scores", out->list->n, n);
-    }
-    double *at = job_alloc(job, n, sizeof *at);
-    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
-    if (!at || !list)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        at[i] = first + (double)i;
-    *list = (struct pe_positions){.axes = 1, .n = n, .at = {at}};
-    *out = (struct position_lists){.list = list, .lists_n = 1, .where = name};
-    return true;
-}
-
 /* A kind that is known must be one that scores alone can show. */
 static bool check_kind(struct job *job, const struct identify *own)
 {
@@ -120,8 +98,9 @@ bool identify_scores_prepare(struct job *job, struct identify *own)
         return false;
     size_t rank = own->y.rank, queries = own->y.shape[rank - 2], keys = own->y.shape[rank - 1];
     /* A shorter query side ends where the keys end, as in decoding with a cache. */
-    if (!read_side(job, "k_positions", keys, 0, &own->keys) ||
-        !read_side(job, "positions", queries, (double)keys - (double)queries, &own->positions))
+    if (!job_positions_side(job, "k_positions", NULL, keys, 0, &own->keys) ||
+        !job_positions_side(job, "positions", NULL, queries, (double)keys - (double)queries,
+                            &own->positions))
         return false;
     own->biased.queries = own->positions.list;
     own->biased.keys = own->keys.list;
@@ -132,19 +111,10 @@ bool identify_scores_prepare(struct job *job, struct identify *own)
 
 /* ---- Computing ----------------------------------------------------------------------------- */
 
-static bool stop(void *context)
-{
-    return request_expired(context);
-}
-
 bool identify_scores_run(struct job *job, struct identify *own)
 {
     struct pe_identify *result = &own->result;
-    result->dtype = own->dtype;
-    result->stop = stop;
-    result->stop_context = job->request;
-    result->work = job_scratch(job, pe_identify_bias_work_bytes(&own->biased));
-    if (!result->work)
+    if (!identify_begin(job, own, pe_identify_bias_work_bytes(&own->biased)))
         return false;
     enum pe_status status = pe_identify_bias(&own->biased, result);
     for (size_t i = 0; i < result->found_n; i++) {
@@ -153,14 +123,7 @@ bool identify_scores_run(struct job *job, struct identify *own)
             sha256_hex(spec->table, spec->table_rows * spec->table_cols * sizeof *spec->table, 16,
                        spec->table_digest);
     }
-    if (status == PE_OK)
-        return true;
-    if (status == PE_STOPPED) {
-        job_expired(job);
-        return false;
-    }
-    return err_add(&job->request->err, ERR_overloaded, NULL, NULL,
-                   "no memory for the tables of the biases tried");
+    return identify_ended(job, status);
 }
 
 /* ---- The answer ---------------------------------------------------------------------------- */

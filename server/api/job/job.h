@@ -196,6 +196,10 @@ bool job_positions_given(const struct job *job);
 /* 0, 1, ... on all axes for as many tokens, less those that have no position. */
 bool job_positions_count(struct job *job, const struct pe_spec *spec, size_t tokens,
                          struct position_lists *out);
+/* Of the rows or columns of scores: one list of n positions by the key of this name, counted from
+ * `first` where it is not given. */
+bool job_positions_side(struct job *job, const char *name, const struct pe_spec *spec, size_t n,
+                        double first, struct position_lists *out);
 /* How many tokens of each list have no position: class_token, prefix. */
 size_t job_positions_around(const struct job *job);
 /* Refuses the keys in place of `positions` and around it; as job_unread. */

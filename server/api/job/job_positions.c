@@ -340,3 +340,38 @@ struct answer_axis job_position_axis(const struct position_lists *positions)
         axis.more[a - 1] = list->at[a];
     return axis;
 }
+
+/* ---- Scores -------------------------------------------------------------------------------- */
+
+/* n consecutive positions from `first`. */
+static bool count_up(struct job *job, size_t n, double first, const char *where,
+                     struct position_lists *out)
+{
+    double *at = job_alloc(job, n, sizeof *at);
+    struct pe_positions *list = job_alloc(job, 1, sizeof *list);
+    if (!at || !list)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        at[i] = first + (double)i;
+    *list = (struct pe_positions){.axes = 1, .n = n, .at = {at}};
+    *out = (struct position_lists){.list = list, .lists_n = 1, .where = where};
+    size_t len = pe_positions_print(at, n, NULL, 0);
+    char *text = job_alloc(job, len + 1, 1);
+    if (text)
+        pe_positions_print(at, n, text, len + 1);
+    out->text = n > 0 ? text : NULL; /* no text says: no positions */
+    return text != NULL;
+}
+
+bool job_positions_side(struct job *job, const char *name, const struct pe_spec *spec, size_t n,
+                        double first, struct position_lists *out)
+{
+    if (!job_key(job, name)->set)
+        return count_up(job, n, first, name, out);
+    if (!job_positions(job, name, spec, 1, out))
+        return false;
+    if (out->list->n == n)
+        return true;
+    return err_add(&job->request->err, ERR_shape_mismatch, out->where, NULL,
+                   "%zu positions for %zu rows or columns of scores", out->list->n, n);
+}
